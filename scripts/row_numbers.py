@@ -24,7 +24,7 @@ NUMBER = re.compile(r"(?<![\w-])(?:[A-Z]{1,2}|V2|CLI)-\d{1,3}[a-z]?(?![\w-])")
 # A range was spelled `k_51_to_k_58_`; some names kept the end of it alone.
 FUNCTION = re.compile(r"\bfn\s+((?:(?:to|and)_)?(?:[a-z]{1,2}|v2|cli)_\d+[a-z]?_\w+)")
 # What `hydrant verify` and `hydrant lock` call their findings, and the beginning of such a name.
-NAME = re.compile(r"T[VW]-\d\d?")
+NAME = re.compile(r"T[VWL]-\d\d?")
 
 
 def numbers(text):
@@ -46,7 +46,7 @@ def self_test():
         ("// K-145: a rule\n", [(1, "K-145")]),
         ("\n/// Y-02, H-12a.\n", [(2, "Y-02"), (2, "H-12a")]),
         ("/* a\nV2-01 */", [(2, "V2-01")]),
-        ('("TL-03 four spaces", 1)', [(1, "TL-03")]),
+        ('("TP-03 four spaces", 1)', [(1, "TP-03")]),
         ('r#"a "TP-1""#', [(1, "TP-1")]),
         ("fn k_205_a_rule() {}", [(1, "k_205_a_rule")]),
         ("    fn ts_41_ts_42_x() {}", [(1, "ts_41_ts_42_x")]),

@@ -82,6 +82,40 @@ pub enum PolicyError {
 }
 
 impl PolicyError {
+    pub(super) fn constraint(
+        file: &str,
+        line: u64,
+        member: impl Into<String>,
+        rule: impl Into<String>,
+    ) -> Self {
+        let (file, member, rule) = (file.to_owned(), member.into(), rule.into());
+        let place = Place { file, line };
+        Self::Constraint {
+            place,
+            member,
+            rule,
+        }
+    }
+
+    /// The member of this path must be there and is not.
+    pub(super) fn missing(file: &str, line: u64, member: &str) -> Self {
+        let file = file.to_owned();
+        Self::Document {
+            place: Place { file, line },
+            fault: DocumentFault::MissingMember(member.to_owned()),
+        }
+    }
+
+    pub(super) fn flag(flag: impl Into<String>, rule: impl Into<String>) -> Self {
+        let (flag, rule) = (flag.into(), rule.into());
+        Self::Flag { flag, rule }
+    }
+
+    pub(super) fn unreadable(file: &str, source: io::Error) -> Self {
+        let file = file.to_owned();
+        Self::Unreadable { file, source }
+    }
+
     /// Whether the command line is at fault and not the policy: that is a usage error.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Flag { .. })

@@ -5,6 +5,7 @@
 use url::Url;
 
 use super::denial::{Denial, ProgramDenial, Rule};
+use super::grant::{READ, WRITE};
 use super::{Grant, Location, Method, VirtualPath};
 
 /// What is asked.
@@ -48,67 +49,63 @@ pub struct Explanation {
 
 /// Answers `question` for `grant`, as a call under it would be answered.
 pub fn explain(grant: &Grant, question: &Question) -> Explanation {
-    match question {
-        Question::Path(path) => match grant.read(path) {
+    answer(grant, question).unwrap_or_else(|denial| Explanation {
+        allowed: false,
+        capability: denial.capability().to_owned(),
+        decided_by: denial.decided_by().clone(),
+        would_change: denial.would_allow().to_owned(),
+    })
+}
+
+fn answer(grant: &Grant, question: &Question) -> Result<Explanation, Denial> {
+    Ok(match question {
+        Question::Path(path) => {
             // Reading behind an https mount is a fetch as well.
-            Ok(Location::Https { url }) => match grant.fetch(Method::Get, &url) {
-                Ok(_) => allowed(format!("fs.read:{path}"), grant.why_read(path)),
-                Err(denial) => denied(&denial),
-            },
-            Ok(Location::Directory(_)) => allowed(format!("fs.read:{path}"), grant.why_read(path)),
-            Err(denial) => denied(&denial),
-        },
-        Question::Write(path) => match grant.write(path) {
-            Ok(_) => allowed(format!("fs.write:{path}"), grant.why_write(path)),
-            Err(denial) => denied(&denial),
-        },
+            if let Location::Https { url } = grant.read(path)? {
+                grant.fetch(Method::Get, &url)?;
+            }
+            allowed(format!("{READ}:{path}"), grant.why_path(READ, path))
+        }
+        Question::Write(path) => {
+            grant.write(path)?;
+            allowed(format!("{WRITE}:{path}"), grant.why_path(WRITE, path))
+        }
         Question::Url { method, url } => {
             let mut url = url.clone();
             url.set_fragment(None);
-            match grant.fetch(*method, &url) {
-                Ok(_) => allowed(format!("net.http:{url}"), grant.why_fetch(*method, &url)),
-                Err(denial) => denied(&denial),
+            grant.fetch(*method, &url)?;
+            allowed(format!("net.http:{url}"), grant.why_fetch(*method, &url))
+        }
+        Question::Tool(path) => {
+            grant.tool(path)?;
+            if is_component(path) {
+                allowed(format!("{READ}:{path}"), grant.why_path(READ, path))
+            } else {
+                allowed(format!("exec.safe:{path}"), grant.why_tool(path))
             }
         }
-        Question::Tool(path) => match (grant.tool(path), is_component(path)) {
-            (Ok(_), true) => allowed(format!("fs.read:{path}"), grant.why_read(path)),
-            (Ok(_), false) => allowed(format!("exec.safe:{path}"), grant.why_tool(path)),
-            (Err(denial), _) => denied(&denial),
-        },
         Question::Program { argv, directory } => {
             let name = argv.first().map_or("", String::as_str);
             let arguments = argv.get(1..).unwrap_or_default();
-            let why = || grant.why_program(name, arguments, directory);
-            let capability = format!("exec.safe:{name}");
-            match grant.program(name, arguments, directory) {
-                Ok(_) => allowed(capability, why()),
-                Err(ProgramDenial::NotFound) => Explanation {
-                    allowed: false,
-                    would_change: format!("install {name} in /usr/local/bin, /usr/bin or /bin"),
-                    ..allowed(capability, why())
-                },
-                Err(
-                    ProgramDenial::Program(denial)
-                    | ProgramDenial::Arguments(denial)
-                    | ProgramDenial::Directory(denial),
-                ) => denied(&denial),
+            let found = grant.program(name, arguments, directory);
+            if let Err(Some(denial)) = found.as_ref().map_err(ProgramDenial::denial) {
+                return Err(denial.clone());
             }
+            let why = grant.why_program(name, arguments, directory);
+            let mut explanation = allowed(format!("exec.safe:{name}"), why);
+            if found.is_err() {
+                explanation.allowed = false;
+                explanation.would_change =
+                    format!("install {name} in /usr/local/bin, /usr/bin or /bin");
+            }
+            explanation
         }
-    }
+    })
 }
 
 /// Such a tool is described in the sandbox and never started.
 fn is_component(path: &VirtualPath) -> bool {
     path.file_name().is_some_and(|name| name.ends_with(".wasm"))
-}
-
-fn denied(denial: &Denial) -> Explanation {
-    Explanation {
-        allowed: false,
-        capability: denial.capability().to_owned(),
-        decided_by: denial.decided_by().clone(),
-        would_change: denial.would_allow().to_owned(),
-    }
 }
 
 fn allowed(capability: String, why: Option<(Rule, String)>) -> Explanation {
@@ -180,7 +177,7 @@ host:
     }
 
     #[test]
-    fn tk_47_an_allowed_path_names_the_entry_that_says_most_about_it() {
+    fn an_allowed_path_names_the_entry_that_says_most_about_it() {
         let explanation = answer(&reading("/os/crew/pilot.md"));
         assert!(explanation.allowed);
         assert_eq!(explanation.capability, "fs.read:/os/crew/pilot.md");
@@ -199,7 +196,7 @@ host:
     }
 
     #[test]
-    fn tk_47_a_denied_path_names_the_line_that_would_allow_it() {
+    fn a_denied_path_names_the_line_that_would_allow_it() {
         let wide = POLICY.replace("{at: /os, ", "{at: /other, ");
         let explanation = ask(Scratch::new().policy(&wide).unwrap(), &reading("/os/x"));
         assert!(!explanation.allowed);
@@ -214,14 +211,14 @@ host:
     }
 
     #[test]
-    fn m_05_reading_behind_an_https_mount_is_explained_as_the_fetch_it_is() {
+    fn reading_behind_an_https_mount_is_explained_as_the_fetch_it_is() {
         let explanation = answer(&reading("/os/lib/x.md"));
         assert!(!explanation.allowed);
         assert_eq!(explanation.decided_by.line, Some(11));
     }
 
     #[test]
-    fn tk_47_urls_are_explained_by_method() {
+    fn urls_are_explained_by_method() {
         let question = |method, url| Question::Url {
             method,
             url: Url::parse(url).unwrap(),
@@ -237,7 +234,7 @@ host:
     }
 
     #[test]
-    fn tk_47_programs_are_explained_by_argument_and_presence() {
+    fn programs_are_explained_by_argument_and_presence() {
         let explanation = answer(&starting(&["ls", "-l"]));
         assert!(explanation.allowed);
         assert_eq!(explanation.decided_by.line, Some(14));
@@ -254,7 +251,7 @@ host:
     }
 
     #[test]
-    fn tp_36_a_tool_is_explained_by_the_directory_that_holds_it() {
+    fn a_tool_is_explained_by_the_directory_that_holds_it() {
         let tool = |path| Question::Tool(VirtualPath::parse(path).unwrap());
         let explanation = answer(&tool("/os/tools/a.sh"));
         assert!(explanation.allowed);
@@ -268,7 +265,7 @@ host:
     }
 
     #[test]
-    fn tp_39_the_default_policy_has_text_and_no_line_to_look_up() {
+    fn the_default_policy_has_text_and_no_line_to_look_up() {
         let scratch = Scratch::new();
         let explanation = ask(
             Policy::built_in(&scratch.root, &[]).unwrap(),

@@ -4,10 +4,10 @@
 
 use url::Url;
 
-use super::VirtualPath;
 use super::mount::is_mount_point;
 use super::program::is_name;
 use super::url_prefix::{Escapes, UrlPrefix};
+use super::{Reach, VirtualPath};
 use hydrant_trust::Capability;
 
 /// Why a component may not declare a capability.
@@ -44,7 +44,7 @@ pub enum FormError {
     Program(String),
 }
 
-/// Whether a component's manifest may declare `kind:value` (section 9.2).
+/// Whether a component's manifest may declare `kind:value`.
 ///
 /// # Errors
 /// The rule that the capability breaks.
@@ -107,6 +107,12 @@ pub fn covers(old: &Capability, new: &Capability) -> bool {
         }
 }
 
+/// The addresses that a request of a core module to `url` may reach, if the prefix that its manifest declares covers it.
+pub fn reach_of_declared(prefix: &str, url: &Url) -> Option<Reach> {
+    let prefix = UrlPrefix::parse(prefix).ok()?;
+    prefix.matches(url, Escapes::None).then(|| Reach::of(url))
+}
+
 /// Whether a prefix covers a URL that stands in a manifest. It may have a query, and is read by the same parser as a request.
 pub(super) fn matches_declared(prefix: &UrlPrefix, declared: &str) -> bool {
     // The parser turns `\` into `/`; what was written decides.
@@ -134,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn tc_10_to_tc_13_a_component_declares_what_its_interfaces_stand_for() {
+    fn a_component_declares_what_its_interfaces_stand_for() {
         for good in [
             "fs.read:/workspace",
             "fs.read:/os",
@@ -188,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_26_what_a_manifest_holds_is_escaped_in_the_message() {
+    fn what_a_manifest_holds_is_escaped_in_the_message() {
         for (kind, value) in [
             ("a\u{1b}[2Jb", "x"),
             ("fs.read", "\u{1b}[2J"),
@@ -205,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn tc_30_a_capability_is_covered_by_the_same_or_a_wider_one_of_its_kind() {
+    fn a_capability_is_covered_by_the_same_or_a_wider_one_of_its_kind() {
         for (old, new) in [
             ("fs.read:/os", "fs.read:/os"),
             ("fs.read:/os", "fs.read:/os/crew"),
@@ -229,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn tc_30_everything_else_is_a_widening() {
+    fn everything_else_is_a_widening() {
         for (old, new) in [
             ("fs.read:/os/crew", "fs.read:/os"),
             ("fs.read:/os", "fs.read:/osx"),
@@ -269,7 +275,7 @@ mod tests {
     proptest! {
         /// Coverage is transitive, so many small widenings are as visible as one.
         #[test]
-        fn tc_30_coverage_is_transitive(a in "/(a|b)?(/(a|b)){0,2}", b in "/(a|b)?(/(a|b)){0,2}", c in "/(a|b)?(/(a|b)){0,2}") {
+        fn coverage_is_transitive(a in "/(a|b)?(/(a|b)){0,2}", b in "/(a|b)?(/(a|b)){0,2}", c in "/(a|b)?(/(a|b)){0,2}") {
             let of = |value: &str| format!("fs.read:{value}");
             if is_covered(&of(&a), &of(&b)) && is_covered(&of(&b), &of(&c)) {
                 prop_assert!(is_covered(&of(&a), &of(&c)));

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde_json::json;
 
 use super::limits::MAXIMA;
 use super::mount::{MountHandle, MountTable, Mounted};
@@ -35,14 +35,6 @@ pub struct Layers {
     run: Option<Arc<Policy>>,
     /// The mounts of the call, where tenant or run list any.
     mounts: Option<Arc<MountTable>>,
-}
-
-/// What the policy hash is over where there are more layers; members as they are hashed.
-#[derive(Serialize)]
-struct Hashes<'a> {
-    policy: &'a Digest,
-    run: Option<&'a Digest>,
-    tenant: Option<&'a Digest>,
 }
 
 impl From<Arc<Policy>> for Layers {
@@ -106,7 +98,7 @@ impl Layers {
     ) -> Result<Self, PolicyError> {
         let policy = policy.into();
         let load = |file: Option<&Path>| {
-            file.map(|file| Policy::load_layer(file, cli, &policy))
+            file.map(|file| Policy::load_file(file, cli, Some(&policy)))
                 .transpose()
         };
         let (tenant, run) = (load(tenant)?, load(run)?);
@@ -145,11 +137,11 @@ impl Layers {
         if self.tenant.is_none() && self.run.is_none() {
             return self.policy.hash().clone();
         }
-        canonical_digest(&Hashes {
-            policy: self.policy.hash(),
-            run: self.run.as_deref().map(Policy::hash),
-            tenant: self.tenant.as_deref().map(Policy::hash),
-        })
+        canonical_digest(&json!({
+            "policy": self.policy.hash(),
+            "run": self.run.as_deref().map(Policy::hash),
+            "tenant": self.tenant.as_deref().map(Policy::hash),
+        }))
     }
 
     /// The effective limits of a component: of each row the least that a layer states, and never more than the policy

@@ -2,8 +2,7 @@
 //!
 //! A policy is read whole, checked whole and its mounts opened before the first question is answered; what it does not
 //! name is denied. Questions are then answered from text alone, through a [`Grant`]: no file system, no network. The
-//! document is parsed here because it is the operator's own; nothing else that is parsed on this side is (rule 1 of the
-//! design).
+//! document is parsed here, outside of any component, because it is the operator's own.
 //!
 //! Relies on `granit-parser` for YAML and JSON, on `url` for URLs, on `cap-std` for the handles of mounts.
 
@@ -20,7 +19,6 @@ mod load;
 mod mount;
 mod path;
 mod program;
-mod reach;
 mod signers;
 mod text;
 mod url_prefix;
@@ -33,7 +31,7 @@ pub use document::schema;
 use document::{Document, ProcessRule};
 pub use error::{DocumentFault, Place, PolicyError};
 pub use explain::{Explanation, Question, explain};
-pub use form::{FormError, component_form, covers};
+pub use form::{FormError, component_form, covers, reach_of_declared};
 pub use grant::{
     Confinement, Grant, Location, Method, ProgramLeave, Reach, Runner, ToolLeave, WriteLeave,
 };
@@ -42,7 +40,6 @@ pub use limits::Limits;
 use mount::MountTable;
 pub use mount::{AllowedPath, CliMount, MountHandle, MountTarget, OwnMount};
 pub use path::{InvalidPath, VirtualPath};
-pub use reach::reach_of_declared;
 pub use signers::UntrustedSigner;
 
 use hydrant_base::Digest;
@@ -129,6 +126,21 @@ impl Policy {
             reason: reason.into(),
             text,
         }
+    }
+
+    /// The denial by a line of this policy; by the `instruction` it would be allowed.
+    fn denial(
+        &self,
+        capability: String,
+        line: u64,
+        reason: impl Into<String>,
+        instruction: &str,
+    ) -> Denial {
+        Denial::new(
+            capability,
+            self.rule(line, reason),
+            self.remedy(instruction),
+        )
     }
 
     /// An instruction to change this policy; the default policy has to become a file first.

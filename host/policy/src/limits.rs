@@ -88,7 +88,6 @@ limits! {
 
 /// A limit that a document may state, from 1 to a maximum.
 #[derive(Clone, Copy, Debug, Default, JsonSchema)]
-#[schemars(with = "bool")]
 struct Limit<const MAXIMUM: u64>(Option<u64>);
 
 impl<'de, const MAXIMUM: u64> Deserialize<'de> for Limit<MAXIMUM> {

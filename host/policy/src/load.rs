@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
-use rustix::fs::{Mode as Permissions, OFlags};
+use hydrant_base::FileError;
 
 use super::document::{Document, Mode, MountSource, Runners};
-use super::error::{MAXIMUM_DOCUMENT_BYTES, Place, PolicyError};
+use super::error::{MAXIMUM_DOCUMENT_BYTES, PolicyError};
 use super::grant::Confinement;
 use super::mount::{CliMount, MountTable, Origins, is_of_processes};
 use super::program::Program;
@@ -37,30 +37,22 @@ impl Policy {
     /// Why the document is refused.
     pub fn load_unmounted(file: &Path) -> Result<Self, PolicyError> {
         let source = file.display().to_string();
-        let bytes = read_bounded(file, &source)?;
-        let document = Document::parse(&source, &bytes)?;
-        Self::of_document_alone(&source, document, &bytes)
+        Self::without_mounts(&source, &read_bounded(file, &source)?)
     }
 
     /// The default policy, for its signers, its ceiling and its hash only.
-    ///
-    /// # Errors
-    /// None; the default policy is a part of this program.
     pub(super) fn built_in_unmounted() -> Result<Self, PolicyError> {
-        let document = Document::parse(DEFAULT_SOURCE, DEFAULT.as_bytes())?;
-        Self::of_document_alone(DEFAULT_SOURCE, document, DEFAULT.as_bytes())
+        Self::without_mounts(DEFAULT_SOURCE, DEFAULT.as_bytes())
     }
 
-    fn of_document_alone(
-        source: &str,
-        mut document: Document,
-        bytes: &[u8],
-    ) -> Result<Self, PolicyError> {
-        document.host.mounts.items.clear();
-        document.host.lists_mounts = false;
-        document.host.process.items.clear();
-        document.host.discovery.runners = Runners::default();
-        document.host.tls_roots.clear();
+    fn without_mounts(source: &str, bytes: &[u8]) -> Result<Self, PolicyError> {
+        let mut document = Document::parse(source, bytes)?;
+        let host = &mut document.host;
+        host.mounts.value.clear();
+        host.lists_mounts = false;
+        host.process.value.clear();
+        host.discovery.runners = Runners::default();
+        host.tls_roots.clear();
         let nowhere = Path::new("/");
         let origins = Origins {
             file: source,
@@ -71,26 +63,15 @@ impl Policy {
         Self::assemble(document, bytes, origins, None)
     }
 
-    /// Reads `--tenant FILE` or `--grant FILE`, a layer that narrows `policy`. Of the flags it takes those that
-    /// its own mounts ask for with `dir: "@cli"`.
-    pub(super) fn load_layer(
-        file: &Path,
-        cli: &[CliMount],
-        policy: &Self,
-    ) -> Result<Self, PolicyError> {
-        Self::load_file(file, cli, Some(policy))
-    }
-
-    fn load_file(
+    /// Reads a policy file; above `policy`, a layer that narrows it (`--tenant FILE`, `--grant FILE`) and takes of the flags
+    /// those that its own mounts ask for with `dir: "@cli"`.
+    pub(super) fn load_file(
         file: &Path,
         cli: &[CliMount],
         policy: Option<&Self>,
     ) -> Result<Self, PolicyError> {
         let source = file.display().to_string();
-        let unreadable = |error| PolicyError::Unreadable {
-            file: source.clone(),
-            source: error,
-        };
+        let unreadable = |error| PolicyError::unreadable(&source, error);
         let bytes = read_bounded(file, &source)?;
         let parent = file
             .parent()
@@ -98,10 +79,14 @@ impl Policy {
         let directory = fs::canonicalize(parent.unwrap_or(Path::new("."))).map_err(unreadable)?;
         let working_directory = fs::canonicalize(".").map_err(unreadable)?;
         let document = Document::parse(&source, &bytes)?;
-        let flags = match policy {
-            None => cli.to_vec(),
-            Some(_) => document.asked_of(cli),
-        };
+        let mut flags = cli.to_vec();
+        if policy.is_some() {
+            let rules = &document.host.mounts.value;
+            flags.retain(|flag| {
+                let mut rules = rules.iter().map(|rule| &rule.value);
+                rules.any(|rule| rule.at.0 == flag.at && rule.source() == MountSource::CommandLine)
+            });
+        }
         let origins = Origins {
             file: &source,
             directory: &directory,
@@ -118,14 +103,11 @@ impl Policy {
     /// When a directory cannot be mounted, or a flag maps what it may not.
     pub fn built_in(working_directory: &Path, cli: &[CliMount]) -> Result<Self, PolicyError> {
         let source = DEFAULT_SOURCE;
-        let directory =
-            fs::canonicalize(working_directory).map_err(|error| PolicyError::Unreadable {
-                file: source.to_owned(),
-                source: error,
-            })?;
+        let directory = fs::canonicalize(working_directory)
+            .map_err(|error| PolicyError::unreadable(source, error))?;
         let mut document = Document::parse(source, DEFAULT.as_bytes())?;
         let mut flags = cli.to_vec();
-        for rule in &document.host.mounts.items {
+        for rule in &document.host.mounts.value {
             let at = &rule.value.at.0;
             let target = if *at == VirtualPath::os() {
                 directory.join("os")
@@ -139,7 +121,7 @@ impl Policy {
         document
             .host
             .mounts
-            .items
+            .value
             .retain(|rule| flags.iter().any(|flag| flag.at == rule.value.at.0));
         let origins = Origins {
             file: source,
@@ -158,20 +140,14 @@ impl Policy {
         origins: Origins<'_>,
         policy: Option<&Self>,
     ) -> Result<Self, PolicyError> {
-        let mounts = MountTable::open(&document.host.mounts.items, origins)?;
+        let mounts = MountTable::open(&document.host.mounts.value, origins)?;
         let below = policy.map(|policy| &policy.mounts);
         let mounts_of_the_call = match below {
             Some(below) if !document.host.lists_mounts => below,
             _ => &mounts,
         };
-        let constraint = |line, member: &str, rule| PolicyError::Constraint {
-            place: Place {
-                file: origins.file.to_owned(),
-                line,
-            },
-            member: member.to_owned(),
-            rule,
-        };
+        let constraint =
+            |line, member: &str, rule| PolicyError::constraint(origins.file, line, member, rule);
         // A program that a mount holds could be exchanged by whoever writes there.
         let look_up = |line, program: &Program| {
             let executable = program.look_up();
@@ -190,7 +166,7 @@ impl Policy {
             }
         };
         let mut programs = Vec::new();
-        for lined in &document.host.process.items {
+        for lined in &document.host.process.value {
             let rule = &lined.value;
             let executable = look_up(lined.line, &rule.program)?;
             for directory in &rule.writable {
@@ -252,45 +228,18 @@ impl Policy {
     }
 }
 
-impl Document {
-    /// The flags that this document asks for with `dir: "@cli"`.
-    fn asked_of(&self, cli: &[CliMount]) -> Vec<CliMount> {
-        let asks_for = |flag: &&CliMount| {
-            self.host.mounts.items.iter().any(|rule| {
-                rule.value.at.0 == flag.at && rule.value.source() == MountSource::CommandLine
-            })
-        };
-        cli.iter().filter(asks_for).cloned().collect()
-    }
-}
-
-/// At most 1,048,576 bytes, and no more than that is ever read. Of regular files only: opening a FIFO would wait
-/// for its other end.
+/// At most 1,048,576 bytes of a regular file.
 fn read_bounded(file: &Path, source: &str) -> Result<Vec<u8>, PolicyError> {
-    let unreadable = |error| PolicyError::Unreadable {
-        file: source.to_owned(),
-        source: error,
-    };
-    let mut bytes = Vec::new();
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(file, flags, Permissions::empty())
-        .map_err(|error| unreadable(error.into()))?;
-    let opened = fs::File::from(opened);
-    if !opened.metadata().map_err(unreadable)?.is_file() {
-        return Err(unreadable(io::Error::other("it is not a regular file")));
-    }
-    opened
-        .take(MAXIMUM_DOCUMENT_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
-    let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    if size > MAXIMUM_DOCUMENT_BYTES {
-        let size = fs::metadata(file).map_or(size, |metadata| metadata.len().max(size));
-        return Err(PolicyError::TooLarge {
+    hydrant_base::read_bounded(file, MAXIMUM_DOCUMENT_BYTES).map_err(|error| match error {
+        FileError::TooLarge { bytes, maximum, .. } => PolicyError::TooLarge {
             file: source.to_owned(),
-            size,
-            maximum: MAXIMUM_DOCUMENT_BYTES,
-        });
-    }
-    Ok(bytes)
+            size: bytes,
+            maximum,
+        },
+        FileError::Io { source: error, .. } => PolicyError::unreadable(source, error),
+        FileError::NotRegular { .. } | FileError::Symlink { .. } => {
+            let error = io::Error::other("it is not a regular file");
+            PolicyError::unreadable(source, error)
+        }
+    })
 }

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_05_only_normalised_absolute_paths_are_virtual_paths() {
+    fn only_normalised_absolute_paths_are_virtual_paths() {
         for (text, fault) in [
             ("", InvalidPath::Relative),
             ("os/a", InvalidPath::Relative),
@@ -232,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn ts_05_a_path_has_at_most_4096_bytes() {
+    fn a_path_has_at_most_4096_bytes() {
         assert!(VirtualPath::parse(&format!("/{}", "a".repeat(4095))).is_ok());
         let long = format!("/{}", "a".repeat(4096));
         assert_eq!(VirtualPath::parse(&long), Err(InvalidPath::TooLong));
     }
 
     #[test]
-    fn tc_01_a_prefix_holds_whole_segments_only() {
+    fn a_prefix_holds_whole_segments_only() {
         assert!(path("/tmp/a").starts_with(&path("/tmp")));
         assert!(path("/tmp").starts_with(&path("/tmp")));
         assert!(!path("/tmp2").starts_with(&path("/tmp")));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn tc_01_values_drop_empty_segments_and_refuse_dots() {
+    fn values_drop_empty_segments_and_refuse_dots() {
         assert_eq!(VirtualPath::normalise("/os//a/").unwrap(), path("/os/a"));
         assert_eq!(VirtualPath::normalise("//").unwrap(), path("/"));
         assert_eq!(

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_12_one_trusted_signer_is_declared_and_has_signed() {
+    fn one_trusted_signer_is_declared_and_has_signed() {
         assert_eq!(check(&["a"], &["a"]), "");
         assert_eq!(check(&["a", "x"], &["a"]), "");
         assert_eq!(check(&["a", "x"], &["x", "a"]), "");
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_12_anything_else_is_refused_with_the_reason() {
+    fn anything_else_is_refused_with_the_reason() {
         let undeclared = "no trusted signer declared in manifest.signers";
         let unsigned = "no trusted signer present in signatures.json";
         let foreign = "signature signer is not declared in manifest.signers: ";

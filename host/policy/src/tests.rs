@@ -85,7 +85,7 @@ fn a_policy_can_be_shared_between_threads() {
 }
 
 #[test]
-fn tp_39_the_default_policy_reads_and_lets_tools_and_git_run_in_the_jail() {
+fn the_default_policy_reads_and_lets_tools_and_git_run_in_the_jail() {
     let scratch = Scratch::new();
     let policy = Policy::built_in(&scratch.root, &[]).unwrap();
     assert_eq!(policy.source(), "the default policy");
@@ -107,20 +107,20 @@ fn tp_39_the_default_policy_reads_and_lets_tools_and_git_run_in_the_jail() {
     assert_eq!(git.rule.program.name(), "git");
     assert!(!git.rule.network && git.rule.writable.is_empty() && git.rule.env.is_empty());
     let discovery = &policy.document.host.discovery;
-    assert_eq!(discovery.run.items.len(), 1);
+    assert_eq!(discovery.run.value.len(), 1);
     assert!(policy.runners.is_empty() && !discovery.remote.value);
     assert_eq!(policy.document.host.jail.process, Confinement::Required);
 }
 
 /// Whoever can write the working directory cannot choose what is started.
 #[test]
-fn tp_39_a_program_below_the_working_directory_is_not_there() {
+fn a_program_below_the_working_directory_is_not_there() {
     let policy = Policy::built_in(Path::new("/usr"), &[]).unwrap();
     assert!(policy.programs.iter().all(|git| git.executable.is_none()));
 }
 
 #[test]
-fn tp_39_without_os_directory_there_is_no_os_mount() {
+fn without_os_directory_there_is_no_os_mount() {
     let scratch = Scratch::new();
     let policy = Policy::built_in(&scratch.root.join("ours"), &[]).unwrap();
     assert!(policy.mounts.holding(&path("/os/x")).is_none());
@@ -129,7 +129,7 @@ fn tp_39_without_os_directory_there_is_no_os_mount() {
 }
 
 #[test]
-fn cli_01_root_and_mount_flags_replace_the_default_mounts() {
+fn root_and_mount_flags_replace_the_default_mounts() {
     let scratch = Scratch::new();
     let root = CliMount::root(Path::new("ours"));
     let lib = CliMount::os_prefix("/lib/=https://cdn.example/v3/", false).unwrap();
@@ -159,7 +159,7 @@ fn cli_01_root_and_mount_flags_replace_the_default_mounts() {
 }
 
 #[test]
-fn tp_22_a_flag_of_run_fills_a_mount_of_the_default_policy_and_adds_none() {
+fn a_flag_of_run_fills_a_mount_of_the_default_policy_and_adds_none() {
     let scratch = Scratch::new();
     let built_in = |directory: &Path, flags: &[&str]| {
         let flags: Vec<_> = flags
@@ -193,7 +193,7 @@ fn tp_22_a_flag_of_run_fills_a_mount_of_the_default_policy_and_adds_none() {
 }
 
 #[test]
-fn tp_22_a_flag_of_run_fills_what_a_policy_file_leaves_to_it_and_nothing_else() {
+fn a_flag_of_run_fills_what_a_policy_file_leaves_to_it_and_nothing_else() {
     let scratch = Scratch::new();
     let file = scratch.root.join("policy.yaml");
     let mounts = "host:\n  mounts:\n    - {at: /os, dir: os, mode: ro}\n    - {at: /workspace, dir: \"@cli\", mode: rw}\n";
@@ -227,7 +227,7 @@ fn tp_22_a_flag_of_run_fills_what_a_policy_file_leaves_to_it_and_nothing_else() 
 }
 
 #[test]
-fn tp_22_directories_are_relative_to_the_policy_file() {
+fn directories_are_relative_to_the_policy_file() {
     let scratch = Scratch::new();
     let file = scratch.root.join("ours/policy.yaml");
     let text = format!(
@@ -251,7 +251,7 @@ fn tp_22_directories_are_relative_to_the_policy_file() {
 }
 
 #[test]
-fn tp_22_a_directory_with_a_link_or_without_existence_refuses_the_policy() {
+fn a_directory_with_a_link_or_without_existence_refuses_the_policy() {
     let scratch = Scratch::new();
     symlink("os", scratch.root.join("link")).unwrap();
     for (directory, said) in [("link", "os"), ("link/tools", "os/tools"), ("none", "none")] {
@@ -272,7 +272,7 @@ fn tp_22_a_directory_with_a_link_or_without_existence_refuses_the_policy() {
 }
 
 #[test]
-fn tp_27_a_program_inside_a_mount_refuses_the_policy() {
+fn a_program_inside_a_mount_refuses_the_policy() {
     let scratch = Scratch::new();
     let text = format!(
         "{HEAD}host:\n  mounts: [{{at: /bin, dir: /, mode: ro}}]\n  process: [{{program: sh, args: [[]], cwd: [/bin]}}]\n"
@@ -285,7 +285,7 @@ fn tp_27_a_program_inside_a_mount_refuses_the_policy() {
 }
 
 #[test]
-fn tp_21_a_mount_is_not_where_every_process_has_something_else() {
+fn a_mount_is_not_where_every_process_has_something_else() {
     let scratch = Scratch::new();
     let text = |at: &str, more: &str| {
         format!("{HEAD}host:\n  mounts:\n    - {{at: {at}, dir: ours, mode: ro}}\n{more}")
@@ -307,7 +307,7 @@ fn tp_21_a_mount_is_not_where_every_process_has_something_else() {
 }
 
 #[test]
-fn tp_32_writable_directories_lie_in_writable_mounts() {
+fn writable_directories_lie_in_writable_mounts() {
     let scratch = Scratch::new();
     let text = |writable| {
         format!(
@@ -326,7 +326,7 @@ fn tp_32_writable_directories_lie_in_writable_mounts() {
 }
 
 #[test]
-fn tp_01_a_policy_has_at_most_1048576_bytes() {
+fn a_policy_has_at_most_1048576_bytes() {
     let scratch = Scratch::new();
     let file = scratch.root.join("policy.yaml");
     fs::write(&file, format!("{HEAD}#{}", " ".repeat(1_048_576))).unwrap();
@@ -354,7 +354,7 @@ fn tp_01_a_policy_has_at_most_1048576_bytes() {
 
 /// What is only reviewed is not opened.
 #[test]
-fn tv_30_a_policy_can_be_reviewed_where_its_directories_are_not() {
+fn a_policy_can_be_reviewed_where_its_directories_are_not() {
     let scratch = Scratch::new();
     let file = scratch.root.join("policy.yaml");
     let host = "host:\n  mounts:\n    - {at: /workspace, dir: \"@cli\", mode: rw}\n    - {at: /os, dir: none, mode: ro}\n  \
@@ -383,7 +383,7 @@ fn tv_30_a_policy_can_be_reviewed_where_its_directories_are_not() {
 }
 
 #[test]
-fn tp_01_only_a_regular_file_is_read_and_none_is_waited_for() {
+fn only_a_regular_file_is_read_and_none_is_waited_for() {
     let scratch = Scratch::new();
     let fifo = scratch.root.join("fifo");
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
@@ -404,7 +404,7 @@ fn tp_01_only_a_regular_file_is_read_and_none_is_waited_for() {
 
 /// Looked up once, so what is installed later is not started.
 #[test]
-fn tp_27_a_program_is_looked_up_when_the_policy_is_loaded() {
+fn a_program_is_looked_up_when_the_policy_is_loaded() {
     use std::os::unix::fs::PermissionsExt;
 
     let scratch = Scratch::new();

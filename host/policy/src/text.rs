@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, options};
 
 use super::error::DocumentFault;
 
@@ -46,14 +46,9 @@ pub(super) struct Member {
     pub(super) value: Node,
 }
 
-/// A fault and the line it stands on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Located {
-    /// The line, from 1.
-    pub(super) line: u64,
-    /// What is wrong.
-    pub(super) fault: DocumentFault,
-}
+/// The line on which a fault stands, from 1, and the fault.
+#[derive(Debug)]
+pub(super) struct Located(pub(super) u64, pub(super) DocumentFault);
 
 impl Node {
     /// The member of that name, unless this is no mapping or the member is `null`.
@@ -70,13 +65,11 @@ impl Node {
 pub(super) fn read(bytes: &[u8]) -> Result<Node, Located> {
     let text = str::from_utf8(bytes).map_err(|error| {
         let valid = bytes.iter().take(error.valid_up_to());
-        Located {
-            line: valid.fold(1, |line, byte| line + u64::from(*byte == b'\n')),
-            fault: DocumentFault::NotUtf8,
-        }
+        let line = valid.fold(1, |line, byte| line + u64::from(*byte == b'\n'));
+        Located(line, DocumentFault::NotUtf8)
     })?;
     let mut reader = Reader {
-        events: Parser::new_from_str(text),
+        events: Parser::new_from_str_with_options(text, options! { strict_indentation: true }),
         nodes: 0,
     };
     let mut root = None;
@@ -124,10 +117,7 @@ impl<'a, Events: Iterator<Item = Result<(Event<'a>, Span), ScanError>>> Reader<E
 
     /// The value that begins with this event, inside of `depth` collections.
     fn node(&mut self, event: Event<'a>, line: u64, depth: usize) -> Result<Node, Located> {
-        let too_much = |what| Located {
-            line,
-            fault: DocumentFault::TooMuch(what),
-        };
+        let too_much = |what| Located(line, DocumentFault::TooMuch(what));
         self.nodes += 1;
         if self.nodes > MAXIMUM_NODES {
             return Err(too_much("more than 100000 values"));
@@ -166,8 +156,7 @@ impl<'a, Events: Iterator<Item = Result<(Event<'a>, Span), ScanError>>> Reader<E
                 (_, line) => return Err(syntax(line, "the name of a member must be text")),
             };
             if !names.insert(name.clone()) {
-                let fault = DocumentFault::Duplicate(name);
-                return Err(Located { line, fault });
+                return Err(Located(line, DocumentFault::Duplicate(name)));
             }
             let (event, at) = self.next()?;
             members.push(Member {
@@ -180,13 +169,11 @@ impl<'a, Events: Iterator<Item = Result<(Event<'a>, Span), ScanError>>> Reader<E
 }
 
 fn syntax(line: u64, message: &str) -> Located {
-    let fault = DocumentFault::Syntax(message.to_owned());
-    Located { line, fault }
+    Located(line, DocumentFault::Syntax(message.to_owned()))
 }
 
 fn forbidden(line: u64, what: &'static str) -> Located {
-    let fault = DocumentFault::Forbidden(what);
-    Located { line, fault }
+    Located(line, DocumentFault::Forbidden(what))
 }
 
 /// The core schema of YAML 1.2, with `true` and `false` as its only booleans.
@@ -298,7 +285,7 @@ mod tests {
             assert!(read(text.as_bytes()).is_err(), "{open}");
         }
         let many = format!("[{}1]", "1,".repeat(200_000));
-        let refused = read(many.as_bytes()).unwrap_err().fault;
+        let refused = read(many.as_bytes()).unwrap_err().1;
         assert!(matches!(refused, DocumentFault::TooMuch(_)));
     }
 

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_08_a_prefix_is_an_absolute_plain_url() {
+    fn a_prefix_is_an_absolute_plain_url() {
         for good in [
             "https://a.example",
             "https://a.example/x/",
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn tc_31_a_prefix_ends_at_a_slash() {
+    fn a_prefix_ends_at_a_slash() {
         let prefix = "https://a.example/docs";
         for inside in [
             "https://a.example/docs",
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn tc_32_a_request_may_hold_harmless_escapes_only() {
+    fn a_request_may_hold_harmless_escapes_only() {
         let prefix = "https://a.example/docs/";
         for good in ["rope%20ladder.md", "%C3%A9t%c3%a9.md", "a%3Fv=1", "%24"] {
             assert!(
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn tc_33_only_literal_addresses_and_localhost_are_named() {
+    fn only_literal_addresses_and_localhost_are_named() {
         for named in [
             "http://127.0.0.1/",
             "http://[::ffff:10.0.0.1]/",
@@ -321,7 +321,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tc_31_nothing_outside_a_prefix_matches(rest in "[a-z0-9./%@:?#\\\\ -]{0,24}", directory in "[a-z]{1,3}(/[a-z]{1,2})?") {
+        fn nothing_outside_a_prefix_matches(rest in "[a-z0-9./%@:?#\\\\ -]{0,24}", directory in "[a-z]{1,3}(/[a-z]{1,2})?") {
             let prefix = UrlPrefix::parse(&format!("https://a.example/{directory}")).unwrap();
             for text in [format!("https://a.example/{directory}{rest}"), format!("https://a.example{rest}"), format!("https://a.example/{rest}")] {
                 let Ok(url) = Url::parse(&text) else { continue };

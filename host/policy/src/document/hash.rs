@@ -96,7 +96,7 @@ mod tests {
     const EXAMPLE: &str = r#"{"version":1,"trusted_signers":["example.a"],"capability_ceiling":{"fs":{"read":["/workspace"]},"exec":true}}"#;
 
     #[test]
-    fn tp_43_the_worked_value() {
+    fn the_worked_value() {
         let preimage = r#"{"capability_ceiling":{"env":null,"exec":true,"fs":{"read":["/workspace"],"write":null},"kv":null,"net":null,"queue":null,"random":null,"time":null},"trusted_signers":["example.a"],"version":1}"#;
         let expected = "sha256:bbb19d00b13e9b607ac57f41c7a62ca0958c10de0820c0ab5db856edb6ca3066";
         assert_eq!(Digest::of(preimage.as_bytes()).as_str(), expected);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_43_layout_syntax_order_and_null_do_not_count() {
+    fn layout_syntax_order_and_null_do_not_count() {
         let expected = hash(EXAMPLE);
         for same in [
             "version: 1\ntrusted_signers: [example.a]\ncapability_ceiling: {exec: true, fs: {read: [/workspace]}}\n",
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_43_everything_a_document_says_counts() {
+    fn everything_a_document_says_counts() {
         let mut seen = std::collections::HashSet::from([hash(EXAMPLE)]);
         for (from, to) in [
             ("example.a", "example.b"),
@@ -148,7 +148,7 @@ mod tests {
 
     /// Computed with another implementation of JCS over the preimage that is written out here.
     #[test]
-    fn tp_43_host_counts_as_parsed_without_defaults_and_nulls() {
+    fn host_counts_as_parsed_without_defaults_and_nulls() {
         let text = "version: 1\ntrusted_signers: [b, a]\ncapability_ceiling:\n  fs: {read: [/workspace, /os], write: [/workspace]}\n  \
                     net: [\"https://docs.example.org/\"]\n  kv: {read: [\"*\"]}\n  queue: {publish: [é]}\n  env: [HOME]\n  exec: true\n  time: true\n  random: false\n\
                     host:\n  mounts:\n    - {at: /workspace, dir: \".\", mode: rw}\n  process:\n    \

@@ -8,7 +8,8 @@ use url::Url;
 
 use super::ceiling::Ceiling;
 use super::process::{Discovery, ProcessRule};
-use super::read::{Error, Lined, Listed, filled_and_unique, unique};
+use super::read::{Lined, Listed, filled_and_unique, unique};
+use crate::error::PolicyError;
 use crate::grant::{Confinement, Method};
 use crate::limits::StatedLimits;
 use crate::mount::{https_base, is_mount_point};
@@ -150,11 +151,11 @@ impl MountRule {
     }
 
     /// Checks that the members go together.
-    fn check(&self, line: u64, path: &str) -> Result<(), Error> {
+    fn check(&self, file: &str, line: u64, path: &str) -> Result<(), PolicyError> {
         let Some(url) = &self.url else {
             return match (&self.dir, self.mode) {
-                (None, _) => Err(Error::missing(path, line, "dir")),
-                (_, None) => Err(Error::missing(path, line, "mode")),
+                (None, _) => Err(PolicyError::missing(file, line, &format!("{path}.dir"))),
+                (_, None) => Err(PolicyError::missing(file, line, &format!("{path}.mode"))),
                 _ => Ok(()),
             };
         };
@@ -165,74 +166,73 @@ impl MountRule {
         } else {
             return Ok(());
         };
-        Err(Error::rule(&format!("{path}.url"), url.line, rule))
+        Err(PolicyError::constraint(
+            file,
+            url.line,
+            format!("{path}.url"),
+            rule,
+        ))
     }
 }
 
 impl Host {
     /// Checks the rules between members, and those between this section and the ceiling.
-    pub(super) fn check(&self, ceiling: &Ceiling) -> Result<(), Error> {
-        let mut places = HashSet::new();
-        for (index, mount) in self.mounts.items.iter().enumerate() {
+    pub(super) fn check(&self, file: &str, ceiling: &Ceiling) -> Result<(), PolicyError> {
+        let broken = |line, member: &str, rule: &str| {
+            let member = format!("policy.host.{member}");
+            Err(PolicyError::constraint(file, line, member, rule))
+        };
+        for (index, mount) in self.mounts.value.iter().enumerate() {
             let path = format!("policy.host.mounts[{index}]");
-            mount.value.check(mount.line, &path)?;
+            mount.value.check(file, mount.line, &path)?;
         }
-        for mount in &self.mounts.items {
-            let at = &mount.value.at.0;
+        let mut places = HashSet::new();
+        for Lined { line, value } in &self.mounts.value {
+            let at = &value.at.0;
             if !places.insert(at) {
-                let rule = format!("maps `{at}` twice, the second time at line {}", mount.line);
-                return Err(Error::rule("policy.host.mounts", self.mounts.line, rule));
+                let rule = format!("maps `{at}` twice, the second time at line {line}");
+                return broken(self.mounts.line, "mounts", &rule);
             }
         }
-        for (index, rule) in self.net.items.iter().enumerate() {
-            let prefix = &rule.value.url.value;
-            let text = prefix.as_str();
-            let broken = if !matches!(prefix.scheme(), "http" | "https") {
-                format!("must be http or https: {text:?}")
+        for (index, rule) in self.net.value.iter().enumerate() {
+            let Lined { line, value } = &rule.value.url;
+            let rule = if !matches!(value.scheme(), "http" | "https") {
+                "must be http or https"
             } else if !ceiling
                 .net
-                .items
+                .value
                 .iter()
-                .any(|entry| entry.value.covers(prefix))
+                .any(|entry| entry.value.covers(value))
             {
-                format!("lies outside every prefix of capability_ceiling.net: {text:?}")
+                "lies outside every prefix of capability_ceiling.net"
             } else {
                 continue;
             };
-            let path = format!("policy.host.net[{index}].url");
-            return Err(Error::rule(&path, rule.value.url.line, broken));
+            let rule = format!("{rule}: {:?}", value.as_str());
+            return broken(*line, &format!("net[{index}].url"), &rule);
         }
         let needs_exec = "needs `exec: true` in capability_ceiling";
-        for (index, rule) in self.process.items.iter().enumerate() {
-            let path = format!("policy.host.process[{index}]");
+        for (index, Lined { line, value }) in self.process.value.iter().enumerate() {
+            let path = format!("process[{index}]");
             if !ceiling.exec.value {
-                return Err(Error::rule(&path, rule.line, needs_exec));
+                return broken(*line, &path, needs_exec);
             }
             // A pattern for an interpreter is leave to run anything.
-            let ProcessRule { program, args, .. } = &rule.value;
-            let mut args = args.iter().enumerate();
+            let mut args = value.args.iter().enumerate();
             if let Some((index, pattern)) = args.find(|(_, pattern)| !pattern.value.is_literal())
-                && program.is_interpreter()
+                && value.program.is_interpreter()
             {
                 let rule = format!(
                     "must be literal, without `*` and `...`, because {} runs what its arguments say",
-                    program.name()
+                    value.program.name()
                 );
-                return Err(Error::rule(
-                    &format!("{path}.args[{index}]"),
-                    pattern.line,
-                    rule,
-                ));
+                return broken(pattern.line, &format!("{path}.args[{index}]"), &rule);
             }
         }
-        let run = &self.discovery.run;
+        let run = self.discovery.run.line;
         // 0: the document has no `run`.
-        if run.line != 0 && !ceiling.exec.value {
-            return Err(Error::rule(
-                "policy.host.discovery.run",
-                run.line,
-                needs_exec,
-            ));
+        if run != 0 && !ceiling.exec.value {
+            return broken(run, "discovery.run", needs_exec);
         }
         Ok(())
     }

@@ -10,18 +10,20 @@ mod nearest;
 mod process;
 mod read;
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
+use serde_json::{Value as Json, json};
 
 pub(super) use ceiling::{Ceiling, Directory, Name, is_environment_name};
 pub(super) use host::{Host, Mode, MountRule, MountSource, NetRule};
 pub(super) use process::{ProcessRule, Runners, ToolDirectory};
-use read::{Error, Field, filled_and_unique};
+use read::{Field, filled_and_unique};
 pub(super) use read::{Lined, Listed};
 
 use super::error::{Place, PolicyError};
-use super::text::{self, Member, Node};
+use super::text::{self, Located, Node};
 use hydrant_base::Digest;
 
 /// The JSON Schema of policy documents, for editors.
@@ -29,10 +31,25 @@ use hydrant_base::Digest;
 pub fn schema() -> serde_json::Value {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings
-        .into_generator()
-        .into_root_schema_for::<Document>()
-        .to_value()
+    let tidy = |schema: &mut Schema| {
+        // Comments are wrapped where the source is.
+        if let Some(Json::String(text)) = schema.get_mut("description") {
+            *text = text.replace('\n', " ");
+        }
+        // What an omitted value is in the type is none that a document may have.
+        if schema.get("default") == Some(&Json::Null) {
+            schema.remove("default");
+        }
+    };
+    let generator = settings
+        .with_transform(RecursiveTransform(tidy))
+        .into_generator();
+    let schema = generator.into_root_schema_for::<Document>().to_value();
+    let mut in_order = json!({"$schema": "", "title": "", "description": ""});
+    if let (Json::Object(members), Json::Object(all)) = (&mut in_order, schema) {
+        members.extend(all);
+    }
+    in_order
 }
 
 /// What skills may do on this machine. What is not allowed here is denied.
@@ -64,72 +81,60 @@ pub(super) struct Document {
 struct Version;
 
 // Without a type, so that editors offer the one value.
-fn version_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+fn version_schema(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({"const": 1})
 }
 
 impl Document {
     /// Reads and checks a document; `file` is its name in messages.
     pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Self, PolicyError> {
-        let root = text::read(bytes).map_err(|located| PolicyError::Document {
+        let root = text::read(bytes).map_err(|Located(line, fault)| PolicyError::Document {
             place: Place {
                 file: file.to_owned(),
-                line: located.line,
+                line,
             },
-            fault: located.fault,
+            fault,
         })?;
-        Self::read(&root).map_err(|error| error.in_file(file))
-    }
-
-    fn read(root: &Node) -> Result<Self, Error> {
-        let mut document = Self::deserialize(Field::root(root))?;
-        document.host.check(&document.ceiling)?;
-        document.ceiling.place(root);
-        document.host.place(root);
-        document.hash = hash::policy_hash(root);
+        let field = Field::root(file, &root);
+        let document = Self::deserialize(field.clone());
+        let mut document = document.map_err(|error| error.or_in(&field))?;
+        document.host.check(file, &document.ceiling)?;
+        document.place(&root);
+        document.hash = hash::policy_hash(&root);
         Ok(document)
     }
-}
 
-/// The line of a member; where it is omitted, that of what would hold it.
-fn line_of(member: Option<&Member>, holder: u64) -> u64 {
-    member.map_or(holder, |member| member.line)
-}
-
-/// Gives an omitted value the line of what would hold it.
-fn place(line: &mut u64, holder: u64) {
-    if *line == 0 {
-        *line = holder;
-    }
-}
-
-impl Ceiling {
+    /// Gives each omitted value the line of what would hold it.
     fn place(&mut self, root: &Node) {
-        let ceiling = root.member("capability_ceiling");
-        let holder = line_of(ceiling, root.line);
-        let fs = line_of(
-            ceiling.and_then(|ceiling| ceiling.value.member("fs")),
-            holder,
-        );
-        place(&mut self.fs.read.line, fs);
-        place(&mut self.fs.write.line, fs);
-        place(&mut self.net.line, holder);
-        place(&mut self.exec.line, holder);
-    }
-}
-
-impl Host {
-    fn place(&mut self, root: &Node) {
-        let host = root.member("host");
-        let holder = line_of(host, root.line);
-        let discovery = host.and_then(|host| host.value.member("discovery"));
-        let discovery = line_of(discovery, holder);
-        self.lists_mounts = self.mounts.line != 0;
-        place(&mut self.mounts.line, holder);
-        place(&mut self.net.line, holder);
-        place(&mut self.process.line, holder);
-        place(&mut self.discovery.run.line, discovery);
-        place(&mut self.discovery.remote.line, discovery);
+        let Self { ceiling, host, .. } = self;
+        host.lists_mounts = host.mounts.line != 0;
+        let discovery = &mut host.discovery;
+        let values: [(&mut u64, &[&str]); 9] = [
+            (
+                &mut ceiling.fs.read.line,
+                &["capability_ceiling", "fs", "read"],
+            ),
+            (
+                &mut ceiling.fs.write.line,
+                &["capability_ceiling", "fs", "write"],
+            ),
+            (&mut ceiling.net.line, &["capability_ceiling", "net"]),
+            (&mut ceiling.exec.line, &["capability_ceiling", "exec"]),
+            (&mut host.mounts.line, &["host", "mounts"]),
+            (&mut host.net.line, &["host", "net"]),
+            (&mut host.process.line, &["host", "process"]),
+            (&mut discovery.run.line, &["host", "discovery", "run"]),
+            (&mut discovery.remote.line, &["host", "discovery", "remote"]),
+        ];
+        for (line, path) in values {
+            let mut node = Some(root);
+            *line = root.line;
+            for name in path {
+                let member = node.and_then(|node| node.member(name));
+                *line = member.map_or(*line, |member| member.line);
+                node = member.map(|member| &member.value);
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::slice;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer, U64Deserializer};
 use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
@@ -14,176 +14,95 @@ use super::nearest::nearest;
 use crate::error::{DocumentFault, Place, PolicyError};
 use crate::text::{Member, Node, Value};
 
-/// A value and the line it stands on: that of a member's name, or the one on which an item of a list begins.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// What [`Lined`] is called here.
+const LINED: &str = "with its line";
+
+// A value and the line it stands on: that of a member's name, or the one on which an item of a list begins. An omitted
+// value has the line of what would hold it. (Not for the schema, which is that of the value.)
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename = "with its line")]
+#[schemars(transparent)]
 pub(crate) struct Lined<T> {
-    /// 0 if the document omits the value.
+    /// 0 if the document omits the value, until that is known.
+    #[schemars(skip)]
     pub(crate) line: u64,
     pub(crate) value: T,
 }
 
-/// The items of a list and the line of the list's name; of an omitted list, the line of what would hold it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "with its line")]
-pub(crate) struct Listed<T> {
-    pub(crate) line: u64,
-    pub(crate) items: Vec<Lined<T>>,
+/// The items of a list, each with its line, and the line of the list's name.
+pub(crate) type Listed<T> = Lined<Vec<Lined<T>>>;
+
+/// Functions that read a list of which more is asked, by the name under which [`Field`] knows what.
+macro_rules! lists {
+    ($($(#[$about:meta])* $function:ident: $name:literal;)*) => {$(
+        $(#[$about])*
+        pub(super) fn $function<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+            deserializer: D,
+        ) -> Result<T, D::Error> {
+            #[derive(Deserialize)]
+            #[serde(rename = $name)]
+            struct List<T>(T);
+            List::deserialize(deserializer).map(|list| list.0)
+        }
+    )*};
 }
 
-/// What [`Lined`] and [`Listed`] are called here.
-const LINED: &str = "with its line";
-
-impl<T> Default for Listed<T> {
-    fn default() -> Self {
-        let (line, items) = (0, Vec::new());
-        Self { line, items }
-    }
+lists! {
+    /// Reads a list with at least one item.
+    filled: "filled";
+    /// Reads a list of strings, none twice.
+    unique: "unique";
+    /// Reads a list of at least one string, none twice.
+    filled_and_unique: "filled and unique";
 }
 
-impl<T: JsonSchema> JsonSchema for Lined<T> {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Listed<T> {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Vec::<T>::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Vec::<T>::json_schema(generator)
-    }
-}
-
-/// Reads a list with at least one item.
-pub(super) fn filled<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename = "filled")]
-    struct Filled<T>(T);
-    Filled::deserialize(deserializer).map(|filled| filled.0)
-}
-
-/// Reads a list of strings, none twice.
-pub(super) fn unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename = "unique")]
-    struct Unique<T>(T);
-    Unique::deserialize(deserializer).map(|unique| unique.0)
-}
-
-/// Reads a list of at least one string, none twice.
-pub(super) fn filled_and_unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename = "filled and unique")]
-    struct FilledAndUnique<T>(T);
-    FilledAndUnique::deserialize(deserializer).map(|list| list.0)
-}
-
-/// What is wrong with a document, and where as soon as that is known: the member as a path from the top, and its line.
-#[derive(Debug)]
-pub(super) struct Error {
-    at: Option<(String, u64)>,
-    fault: Fault,
-}
-
-#[derive(Debug)]
-enum Fault {
-    /// A rule that the value breaks; continues the sentence that the member begins.
+/// What is wrong with a document.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    /// With its place.
+    #[error("{0}")]
+    Placed(PolicyError),
+    /// A rule that the value breaks which was just read.
+    #[error("{0}")]
     Rule(String),
-    Shape(DocumentFault),
-    /// The version, as written, is not 1.
-    Version(String),
+    /// A member of the mapping that was just read.
+    #[error("{0}")]
+    Missing(&'static str),
 }
 
 impl Error {
-    /// A rule that the value of a member breaks.
-    pub(super) fn rule(member: &str, line: u64, rule: impl Into<String>) -> Self {
-        Self {
-            at: Some((member.to_owned(), line)),
-            fault: Fault::Rule(rule.into()),
-        }
-    }
-
-    /// A member that must be there is not.
-    pub(super) fn missing(mapping: &str, line: u64, member: &str) -> Self {
-        Self {
-            at: Some((mapping.to_owned(), line)),
-            fault: Fault::Shape(DocumentFault::MissingMember(format!("{mapping}.{member}"))),
-        }
-    }
-
-    pub(super) fn in_file(self, file: &str) -> PolicyError {
-        let (member, line) = self.at.unwrap_or_else(|| ("policy".to_owned(), 1));
-        let file = file.to_owned();
-        let place = Place { file, line };
-        match self.fault {
-            Fault::Rule(rule) => PolicyError::Constraint {
-                place,
-                member,
-                rule,
-            },
-            Fault::Shape(fault) => PolicyError::Document { place, fault },
-            Fault::Version(found) => PolicyError::Version { place, found },
-        }
-    }
-
     /// The error in this field, unless it is placed already.
-    fn or_in(self, field: &Field<'_>) -> Self {
-        match (self.at, self.fault) {
-            (None, Fault::Shape(DocumentFault::MissingMember(name))) => {
-                Self::missing(&field.path, field.line, &name)
+    pub(super) fn or_in(self, field: &Field<'_>) -> PolicyError {
+        match self {
+            Self::Placed(error) => error,
+            Self::Rule(rule) => field.rule(rule),
+            Self::Missing(name) => {
+                PolicyError::missing(field.file, field.line, &format!("{}.{name}", field.path))
             }
-            (at, fault) => Self {
-                at: at.or_else(|| Some((field.path.clone(), field.line))),
-                fault,
-            },
         }
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.fault {
-            Fault::Rule(rule) => formatter.write_str(rule),
-            Fault::Shape(fault) => fault.fmt(formatter),
-            Fault::Version(found) => formatter.write_str(found),
-        }
+impl From<PolicyError> for Error {
+    fn from(error: PolicyError) -> Self {
+        Self::Placed(error)
     }
 }
-
-impl std::error::Error for Error {}
 
 impl serde::de::Error for Error {
     fn custom<T: fmt::Display>(rule: T) -> Self {
-        Self {
-            at: None,
-            fault: Fault::Rule(rule.to_string()),
-        }
+        Self::Rule(rule.to_string())
     }
 
     fn missing_field(name: &'static str) -> Self {
-        Self {
-            at: None,
-            fault: Fault::Shape(DocumentFault::MissingMember(name.to_owned())),
-        }
+        Self::Missing(name)
     }
 }
 
 /// A value of the document.
 #[derive(Clone, Debug)]
 pub(super) struct Field<'a> {
+    file: &'a str,
     node: &'a Node,
     /// From the top: `policy.host.mounts[0]`.
     path: String,
@@ -191,8 +110,9 @@ pub(super) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn root(node: &'a Node) -> Self {
+    pub(super) fn root(file: &'a str, node: &'a Node) -> Self {
         Self {
+            file,
             node,
             path: "policy".to_owned(),
             line: node.line,
@@ -201,25 +121,35 @@ impl<'a> Field<'a> {
 
     fn member(&self, member: &'a Member) -> Self {
         Self {
+            file: self.file,
             node: &member.value,
             path: format!("{}.{}", self.path, shown(&member.name)),
             line: member.line,
         }
     }
 
-    fn fault(&self, fault: DocumentFault) -> Error {
-        Error {
-            at: Some((self.path.clone(), self.line)),
-            fault: Fault::Shape(fault),
+    fn place(&self) -> Place {
+        Place {
+            file: self.file.to_owned(),
+            line: self.line,
         }
     }
 
-    fn wrong_type(&self, expected: &'static str) -> Error {
+    fn fault(&self, fault: DocumentFault) -> PolicyError {
+        let place = self.place();
+        PolicyError::Document { place, fault }
+    }
+
+    fn rule(&self, rule: impl Into<String>) -> PolicyError {
+        PolicyError::constraint(self.file, self.line, &self.path, rule)
+    }
+
+    fn wrong_type(&self, expected: &'static str) -> PolicyError {
         let member = self.path.clone();
         self.fault(DocumentFault::WrongType { member, expected })
     }
 
-    fn text(&self) -> Result<&'a str, Error> {
+    fn text(&self) -> Result<&'a str, PolicyError> {
         match &self.node.value {
             Value::Text(text) => Ok(text),
             Value::Boolean(_) | Value::Integer(_) | Value::Number(_) => {
@@ -229,7 +159,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn items(&self) -> Result<Items<'a>, Error> {
+    fn items(&self) -> Result<Items<'a>, PolicyError> {
         match &self.node.value {
             Value::List(items) => Ok(Items {
                 list: self.clone(),
@@ -239,7 +169,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn members(&self) -> Result<&'a [Member], Error> {
+    fn members(&self) -> Result<&'a [Member], PolicyError> {
         match &self.node.value {
             Value::Map(members) => Ok(members),
             _ => Err(self.wrong_type("a mapping")),
@@ -258,7 +188,7 @@ impl<'a> Field<'a> {
             skips_null,
             next: None,
         });
-        found.map_err(|error| error.or_in(&self))
+        found.map_err(|error| error.or_in(&self).into())
     }
 }
 
@@ -268,7 +198,7 @@ impl<'de> Deserializer<'de> for Field<'de> {
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.node.value {
             Value::Boolean(value) => visitor.visit_bool(value),
-            _ => Err(self.wrong_type("true or false")),
+            _ => Err(self.wrong_type("true or false").into()),
         }
     }
 
@@ -276,7 +206,7 @@ impl<'de> Deserializer<'de> for Field<'de> {
         match &self.node.value {
             Value::Integer(number) => visitor.visit_u64(*number),
             Value::Number(number) => visitor.visit_str(number),
-            _ => Err(self.wrong_type("a whole number")),
+            _ => Err(self.wrong_type("a whole number").into()),
         }
     }
 
@@ -312,7 +242,7 @@ impl<'de> Deserializer<'de> for Field<'de> {
                     line: member.line,
                     suggestion: nearest(&member.name, fields),
                 };
-                return Err(self.member(member).fault(fault));
+                return Err(self.member(member).fault(fault).into());
             }
         }
         self.visit_members(members, super::ceiling::NULLABLE.contains(&name), visitor)
@@ -328,7 +258,7 @@ impl<'de> Deserializer<'de> for Field<'de> {
         if !words.contains(&text) {
             let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
             let rule = format!("must be {}, not {text:?}", words.join(" or "));
-            return Err(Error::rule(&self.path, self.line, rule));
+            return Err(self.rule(rule).into());
         }
         let word: StrDeserializer<'_, Error> = text.into_deserializer();
         visitor.visit_enum(word)
@@ -344,7 +274,7 @@ impl<'de> Deserializer<'de> for Field<'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         if name.starts_with("filled") && self.items()?.items.len() == 0 {
-            return Err(Error::rule(&self.path, self.line, "must be non-empty"));
+            return Err(self.rule("must be non-empty").into());
         }
         if name.ends_with("unique") {
             let mut found = std::collections::HashSet::new();
@@ -352,7 +282,7 @@ impl<'de> Deserializer<'de> for Field<'de> {
                 let text = item.text()?;
                 if !found.insert(text) {
                     let rule = format!("repeats {text:?}; each value stands once");
-                    return Err(Error::rule(&item.path, item.line, rule));
+                    return Err(item.rule(rule).into());
                 }
             }
         }
@@ -370,20 +300,19 @@ impl<'de> Deserializer<'de> for Field<'de> {
             Value::Integer(number) => number.to_string(),
             Value::Number(text) | Value::Text(text) => shown(text),
             Value::Boolean(value) => value.to_string(),
-            _ => return Err(self.wrong_type("the number 1")),
+            _ => return Err(self.wrong_type("the number 1").into()),
         };
-        Err(Error {
-            at: Some((self.path, self.line)),
-            fault: Fault::Version(found),
-        })
+        let place = self.place();
+        Err(PolicyError::Version { place, found }.into())
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_string(visitor)
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_unit()
+    /// No type of the document asks for anything else.
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(self.rule("is of a type that is not read").into())
     }
 
     forward_to_deserialize_any! {
@@ -403,6 +332,7 @@ impl<'a> Iterator for Items<'a> {
     fn next(&mut self) -> Option<Field<'a>> {
         let (index, node) = self.items.next()?;
         Some(Field {
+            file: self.list.file,
             node,
             path: format!("{}[{index}]", self.list.path),
             line: node.line,
@@ -419,7 +349,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
     ) -> Result<Option<T::Value>, Error> {
         let item = self.next().map(|item| {
             let found = seed.deserialize(item.clone());
-            found.map_err(|error| error.or_in(&item))
+            found.map_err(|error| error.or_in(&item).into())
         });
         item.transpose()
     }
@@ -467,7 +397,7 @@ impl<'de> MapAccess<'de> for Members<'de> {
             .find(|member| !skips_null || member.value.value != Value::Null);
         let name = self.next.map(|member| {
             let found = seed.deserialize(BorrowedStrDeserializer::new(&member.name));
-            found.map_err(|error: Error| error.or_in(&self.mapping.member(member)))
+            found.map_err(|error: Error| error.or_in(&self.mapping.member(member)).into())
         });
         name.transpose()
     }
@@ -478,7 +408,7 @@ impl<'de> MapAccess<'de> for Members<'de> {
         };
         let field = self.mapping.member(member);
         let found = seed.deserialize(field.clone());
-        found.map_err(|error| error.or_in(&field))
+        found.map_err(|error| error.or_in(&field).into())
     }
 }
 

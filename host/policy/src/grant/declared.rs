@@ -1,4 +1,4 @@
-//! The capabilities a signed manifest declares, in the form the host compares (section 9.2).
+//! The capabilities a signed manifest declares, in the form the host compares.
 
 use url::Url;
 

@@ -8,7 +8,7 @@ use url::Url;
 use super::{Grant, Method, Reach};
 use crate::document::{Lined, NetRule};
 use crate::url_prefix::{
-    Escapes, has_harmless_escapes, has_parameters, names_its_address, proposal, without_credentials,
+    Escapes, has_harmless_escapes, has_parameters, proposal, without_credentials,
 };
 use crate::{Denial, Layers, Policy, Rule};
 
@@ -20,24 +20,15 @@ impl Grant {
     /// # Errors
     /// The denial. A URL with a fragment is always denied: take it off first.
     pub fn fetch(&self, method: Method, url: &Url) -> Result<Reach, Denial> {
-        let capability = || format!("{KIND}:{}", without_credentials(url));
-        let factors = self.factors(capability)?;
-        if let Some((reason, remedy)) = unusable(url) {
-            let rule = Rule::of("the form of allowlists", reason);
-            return Err(Denial::new(capability(), rule, remedy.to_owned()));
-        }
+        let factors = self.factors(|| capability(url))?;
+        check_form(url)?;
         if !factors.declared.fetches(url) {
             return Err(factors.undeclared(KIND, &without_credentials(url)));
         }
         for layer in factors.layers.all() {
-            layer.allows_request(method, url, capability)?;
+            layer.allows_request(method, url)?;
         }
-        // A prefix matches its own host only, so every layer names what the URL names.
-        Ok(if names_its_address(url) {
-            Reach::Named
-        } else {
-            Reach::Public
-        })
+        Ok(Reach::of(url))
     }
 
     /// The rule that allows the request, and what would forbid it. For a request that [`Grant::fetch`] allows.
@@ -63,21 +54,14 @@ impl Layers {
     pub fn allow_request(&self, method: &str, url: &Url) -> Result<(), Denial> {
         let mut url = url.clone();
         url.set_fragment(None);
-        let capability = || format!("{KIND}:{}", without_credentials(&url));
-        if let Some((reason, remedy)) = unusable(&url) {
-            let rule = Rule::of("the form of allowlists", reason);
-            return Err(Denial::new(capability(), rule, remedy.to_owned()));
-        }
+        check_form(&url)?;
         let known = Method::ALL.into_iter().find(|one| one.as_str() == method);
-        let Some(method) = known else {
-            let rule = Rule::of(
-                "the form of allowlists",
-                "it is a method that no policy names",
-            );
-            return Err(Denial::new(capability(), rule, "use another one".into()));
-        };
+        let method = known.ok_or_else(|| {
+            let reason = "it is a method that no policy names";
+            malformed(capability(&url), reason, "use another one")
+        })?;
         self.all()
-            .try_for_each(|layer| layer.allows_request(method, &url, capability))
+            .try_for_each(|layer| layer.allows_request(method, &url))
     }
 
     /// Whether every layer lets anything at all be sent to a pair (`host:port`), as a tunnel does: a rule of each covers
@@ -88,8 +72,8 @@ impl Layers {
     pub fn allow_tunnel(&self, pair: &str, scheme: &str) -> Result<(), Denial> {
         let text = format!("{scheme}://{pair}/");
         let url = Url::parse(&text).map_err(|_| {
-            let rule = Rule::of("the form of allowlists", "it is no host with a port");
-            Denial::new(format!("{KIND}:{text}"), rule, "name a host".into())
+            let capability = format!("{KIND}:{text}");
+            malformed(capability, "it is no host with a port", "name a host")
         })?;
         Method::ALL
             .into_iter()
@@ -98,39 +82,42 @@ impl Layers {
 }
 
 impl Policy {
-    fn allows_request(
-        &self,
-        method: Method,
-        url: &Url,
-        capability: impl Fn() -> String,
-    ) -> Result<(), Denial> {
+    fn allows_request(&self, method: Method, url: &Url) -> Result<(), Denial> {
         let net = &self.document.ceiling.net;
-        if !net
-            .items
-            .iter()
-            .any(|prefix| prefix.value.matches(url, Escapes::Harmless))
-        {
-            let rule = self.rule(net.line, "capability_ceiling.net does not cover it");
+        let mut prefixes = net.value.iter();
+        if !prefixes.any(|prefix| prefix.value.matches(url, Escapes::Harmless)) {
+            let proposed = proposal(url);
             let addition = format!(
-                "add \"{0}\" to capability_ceiling.net and {{url: \"{0}\", methods: [{method}]}} to host.net",
-                proposal(url)
+                "add \"{proposed}\" to capability_ceiling.net and {{url: \"{proposed}\", methods: [{method}]}} to host.net",
             );
-            let remedy = self.remedy_for(url, &addition);
-            return Err(Denial::new(capability(), rule, remedy));
+            let reason = "capability_ceiling.net does not cover it";
+            return Err(self.uncovered(url, net.line, reason, &addition));
         }
-        match self.net_rule(method, url) {
-            Some(_) => Ok(()),
-            None => Err(self.outside_net(method, url, capability())),
+        let mut rules = self.net_rules(url).peekable();
+        let Some(rule) = rules.peek() else {
+            let (line, proposed) = (self.document.host.net.line, proposal(url));
+            let addition = format!("add {{url: \"{proposed}\", methods: [{method}]}} to host.net");
+            let reason = "no rule of host.net covers it";
+            return Err(self.uncovered(url, line, reason, &addition));
+        };
+        let (line, first) = (rule.line, &rule.value.methods);
+        if rules.any(|rule| rule.value.methods.contains(&method)) {
+            return Ok(());
         }
+        let methods: Vec<_> = first.iter().map(|method| method.as_str()).collect();
+        let reason = format!("host.net allows {} there, not {method}", methods.join(", "));
+        let instruction = format!("add {method} to its methods");
+        Err(self.denial(capability(url), line, reason, &instruction))
     }
 
-    /// A path with parameters is covered by no rule that names a path, so that no such rule can be proposed.
-    fn remedy_for(&self, url: &Url, addition: &str) -> String {
+    /// The denial of a URL that no entry covers. A path with parameters is covered by no entry that names a path, so that
+    /// none can be proposed.
+    fn uncovered(&self, url: &Url, line: u64, reason: &str, addition: &str) -> Denial {
         if has_parameters(url.path()) {
-            "write the path without `;` and %3B, or allow the whole host".to_owned()
-        } else {
-            self.remedy(addition)
+            let remedy = "write the path without `;` and %3B, or allow the whole host";
+            return Denial::new(capability(url), self.rule(line, reason), remedy.to_owned());
         }
+        self.denial(capability(url), line, reason, addition)
     }
 
     fn net_rule(&self, method: Method, url: &Url) -> Option<&Lined<NetRule>> {
@@ -139,50 +126,33 @@ impl Policy {
     }
 
     fn net_rules(&self, url: &Url) -> impl Iterator<Item = &Lined<NetRule>> {
-        let rules = self.document.host.net.items.iter();
+        let rules = self.document.host.net.value.iter();
         rules.filter(move |rule| rule.value.url.value.matches(url, Escapes::Harmless))
-    }
-
-    /// The ceiling covers the URL, and no rule of `host.net` allows the request.
-    fn outside_net(&self, method: Method, url: &Url, capability: String) -> Denial {
-        match self.net_rules(url).next() {
-            Some(rule) => {
-                let methods: Vec<_> = rule
-                    .value
-                    .methods
-                    .iter()
-                    .map(|method| method.as_str())
-                    .collect();
-                let reason = format!("host.net allows {} there, not {method}", methods.join(", "));
-                let remedy = self.remedy(&format!("add {method} to its methods"));
-                Denial::new(capability, self.rule(rule.line, reason), remedy)
-            }
-            None => {
-                let rule = self.rule(self.document.host.net.line, "no rule of host.net covers it");
-                let addition = format!(
-                    "add {{url: \"{}\", methods: [{method}]}} to host.net",
-                    proposal(url)
-                );
-                let remedy = self.remedy_for(url, &addition);
-                Denial::new(capability, rule, remedy)
-            }
-        }
     }
 }
 
-/// Why no rule could ever match `url`, and what to do about it.
-fn unusable(url: &Url) -> Option<(&'static str, &'static str)> {
-    if !matches!(url.scheme(), "http" | "https") {
-        Some(("only http and https are fetched", "use an https URL"))
+fn capability(url: &Url) -> String {
+    format!("{KIND}:{}", without_credentials(url))
+}
+
+fn malformed(capability: String, reason: &str, remedy: &str) -> Denial {
+    let rule = Rule::of("the form of allowlists", reason);
+    Denial::new(capability, rule, remedy.to_owned())
+}
+
+/// Checks that a rule could match `url` at all.
+fn check_form(url: &Url) -> Result<(), Denial> {
+    let (reason, remedy) = if !matches!(url.scheme(), "http" | "https") {
+        ("only http and https are fetched", "use an https URL")
     } else if url.fragment().is_some() {
-        Some(("a request has no fragment", "leave the fragment out"))
+        ("a request has no fragment", "leave the fragment out")
     } else if !has_harmless_escapes(url.path()) {
-        let reason = "its path holds an escape that another parser could read as structure";
-        Some((
-            reason,
+        (
+            "its path holds an escape that another parser could read as structure",
             "write the path without %25, %2E, %2F, %5C, %7F and %00 to %1F",
-        ))
+        )
     } else {
-        None
-    }
+        return Ok(());
+    };
+    Err(malformed(capability(url), reason, remedy))
 }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
 
+use crate::url_prefix::names_its_address;
 use crate::{AllowedPath, MountHandle, VirtualPath};
 
 /// Where a readable path lies.
@@ -99,6 +100,17 @@ pub enum Reach {
     Named,
     /// The operator's configuration names this very host and port: whatever its name leads to (`allow_private`).
     Any,
+}
+
+impl Reach {
+    /// What a URL reaches that a prefix covers: a prefix matches its own host only, so it names what the URL names.
+    pub(crate) fn of(url: &Url) -> Self {
+        if names_its_address(url) {
+            Self::Named
+        } else {
+            Self::Public
+        }
+    }
 }
 
 /// Where a child runs.

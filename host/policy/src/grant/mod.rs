@@ -6,16 +6,15 @@
 
 mod declared;
 mod fetch;
+mod files;
 mod leave;
 mod process;
-mod read;
-mod rules;
 mod tool;
-mod write;
 
 use std::sync::Arc;
 
 use declared::Declared;
+pub(super) use files::{READ, WRITE};
 pub use leave::{
     Confinement, Location, Method, ProgramLeave, Reach, Runner, ToolLeave, WriteLeave,
 };
@@ -186,36 +185,39 @@ impl Factors {
 
 impl Policy {
     fn unmounted(&self, kind: &str, path: &VirtualPath) -> Denial {
-        let rule = self.rule(
-            self.document.host.mounts.line,
-            "no mount of host.mounts holds it",
-        );
-        let remedy = if path.starts_with(&VirtualPath::os()) {
-            "give --root DIR".to_owned()
-        } else {
-            let at = path.segments().next().unwrap_or("NAME");
-            let mode = if kind == "fs.write" { "rw" } else { "ro" };
-            self.remedy(&format!(
-                "add {{at: /{at}, dir: DIR, mode: {mode}}} to host.mounts"
-            ))
-        };
-        Denial::new(format!("{kind}:{path}"), rule, remedy)
+        let (capability, line) = (format!("{kind}:{path}"), self.document.host.mounts.line);
+        let reason = "no mount of host.mounts holds it";
+        if path.starts_with(&VirtualPath::os()) {
+            let remedy = "give --root DIR".to_owned();
+            return Denial::new(capability, self.rule(line, reason), remedy);
+        }
+        let at = path.segments().next().unwrap_or("NAME");
+        let mode = if kind == WRITE { "rw" } else { "ro" };
+        let instruction = format!("add {{at: /{at}, dir: DIR, mode: {mode}}} to host.mounts");
+        self.denial(capability, line, reason, &instruction)
     }
 
     /// The mount is there for a directory that nobody named.
-    fn unnamed(&self, kind: &str, path: &VirtualPath, mount: &Mounted) -> Denial {
-        let line = mount.line.unwrap_or(self.document.host.mounts.line);
-        let rule = self.rule(line, format!("no directory was named for {}", mount.at));
-        let remedy = format!("name one: --workspace DIR, or --mount {}=DIR", mount.at);
+    fn unnamed(
+        &self,
+        kind: &str,
+        path: &VirtualPath,
+        Mounted { at, line, .. }: &Mounted,
+    ) -> Denial {
+        let line = line.unwrap_or(self.document.host.mounts.line);
+        let rule = self.rule(line, format!("no directory was named for {at}"));
+        let remedy = format!("name one: --workspace DIR, or --mount {at}=DIR");
         Denial::new(format!("{kind}:{path}"), rule, remedy)
     }
 
     /// This layer has mounts, and not this one.
-    fn unlisted(&self, kind: &str, path: &VirtualPath, mount: &Mounted) -> Denial {
-        let reason = format!("host.mounts leaves out {}", mount.at);
-        let rule = self.rule(self.document.host.mounts.line, reason);
-        let remedy = self.remedy(&format!("list {} in host.mounts", mount.at));
-        Denial::new(format!("{kind}:{path}"), rule, remedy)
+    fn unlisted(&self, kind: &str, path: &VirtualPath, Mounted { at, .. }: &Mounted) -> Denial {
+        self.denial(
+            format!("{kind}:{path}"),
+            self.document.host.mounts.line,
+            format!("host.mounts leaves out {at}"),
+            &format!("list {at} in host.mounts"),
+        )
     }
 }
 

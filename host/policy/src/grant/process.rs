@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::{Confinement, Factors, Grant, Location, ProgramLeave};
-use crate::{AllowedPath, Denial, Layers, Policy, ProgramDenial, Rule, VirtualPath};
+use crate::{AllowedPath, Denial, Layers, Policy, ProgramDenial, ProgramRule, Rule, VirtualPath};
 use hydrant_trust::Capability;
 
 pub(super) const KIND: &str = "exec.safe";
+/// Bytes of arguments that a proposal shows; longer ones are left to the operator.
+const LONGEST_PROPOSAL: usize = 1024;
 
 impl Grant {
     /// Whether the program may be started with these arguments (`argv[1..]`) in this directory. In every layer one rule
@@ -22,6 +24,7 @@ impl Grant {
         arguments: &[String],
         directory: &VirtualPath,
     ) -> Result<ProgramLeave, ProgramDenial> {
+        let capability = || format!("{KIND}:{name}");
         let factors = self.processes(name).map_err(ProgramDenial::Program)?;
         if !factors.declared.starts(name) {
             return Err(ProgramDenial::Program(factors.undeclared(KIND, name)));
@@ -44,7 +47,10 @@ impl Grant {
             if let (Some(file), Some(other)) = (installed, narrowing.executable.as_deref())
                 && file != other
             {
-                return Err(layer.another_file(name, narrowing.line));
+                let reason = "its program is another file than that of the policy's rule";
+                let instruction = "name the program as the policy does";
+                let denial = layer.denial(capability(), narrowing.line, reason, instruction);
+                return Err(ProgramDenial::Program(denial));
             }
             // A rule without its program is inactive, in whichever layer.
             installed = installed.filter(|_| narrowing.executable.is_some());
@@ -65,8 +71,14 @@ impl Grant {
             .ok()
             .and_then(|mount| mount.locate(directory, self.covered(mount)));
         let Some(Location::Directory(place)) = located else {
-            let denial = layers.policy().no_working_directory(name, directory);
-            return Err(ProgramDenial::Directory(denial));
+            // A rule allows the directory, and there is none: no directory is mounted there.
+            let policy = layers.policy();
+            return Err(ProgramDenial::Directory(policy.denial(
+                capability(),
+                policy.document.host.mounts.line,
+                format!("no directory of host.mounts holds {directory}"),
+                &format!("mount a directory that holds {directory}"),
+            )));
         };
         Ok(ProgramLeave {
             executable,
@@ -140,8 +152,74 @@ impl Layers {
 }
 
 impl Policy {
+    pub(super) fn exec_is_allowed(&self, what: &str, then: &str) -> Result<(), Denial> {
+        let exec = &self.document.ceiling.exec;
+        if exec.value {
+            return Ok(());
+        }
+        Err(self.denial(
+            format!("{KIND}:{what}"),
+            exec.line,
+            "capability_ceiling.exec is not true",
+            &format!("set capability_ceiling.exec to true, and {then}"),
+        ))
+    }
+
+    /// The first rule that matches program, arguments and directory together: of several one for the `wanted` file, else
+    /// one that is installed.
+    fn process_rule(
+        &self,
+        name: &str,
+        arguments: &[String],
+        directory: &VirtualPath,
+        wanted: Option<&Path>,
+    ) -> Result<&ProgramRule, ProgramDenial> {
+        let mut rules: Vec<_> = self.programs.iter().collect();
+        rules.retain(|rule| rule.rule.program.name() == name);
+        let named = rules.first().copied();
+        rules.retain(|rule| {
+            let mut patterns = rule.rule.args.iter();
+            patterns.any(|pattern| pattern.value.matches(arguments))
+        });
+        let with_arguments = rules.first().copied();
+        rules.retain(|rule| rule.rule.cwd.iter().any(|held| directory.starts_with(held)));
+        let is_wanted =
+            |rule: &&&ProgramRule| wanted.is_some() && rule.executable.as_deref() == wanted;
+        let is_installed = |rule: &&&ProgramRule| rule.executable.is_some();
+        let mut matching = rules.iter();
+        let found = matching.clone().find(is_wanted);
+        let found = found.or_else(|| matching.clone().find(is_installed));
+        if let Some(rule) = found.or_else(|| matching.next()) {
+            return Ok(rule);
+        }
+        let denial = |line, reason: &str, instruction: &str| {
+            self.denial(format!("{KIND}:{name}"), line, reason, instruction)
+        };
+        let proposed = proposal(arguments);
+        Err(match (named, with_arguments) {
+            (_, Some(rule)) => {
+                let reason = format!("no cwd of host.process holds {directory}");
+                let instruction = format!("add \"{directory}\" to its cwd");
+                ProgramDenial::Directory(denial(rule.line, &reason, &instruction))
+            }
+            (Some(rule), None) => {
+                let instruction = format!("add {proposed} to its args");
+                let reason = "no args of host.process match";
+                ProgramDenial::Arguments(denial(rule.line, reason, &instruction))
+            }
+            (None, None) => {
+                let line = self.document.host.process.line;
+                let instruction = format!(
+                    "add {{program: {name}, args: [{proposed}], cwd: [{directory}]}} to host.process"
+                );
+                let reason = "no rule of host.process names it";
+                ProgramDenial::Program(denial(line, reason, &instruction))
+            }
+        })
+    }
+
     fn whole_hosts(&self) -> Vec<(String, bool)> {
-        let rules = self.document.host.net.items.iter();
+        let rules = self.document.host.net.value.iter();
         rules
             .filter_map(|rule| rule.value.url.value.whole_host())
             .collect()
@@ -153,24 +231,18 @@ impl Policy {
             .filter_map(|rule| rule.executable.clone())
             .collect()
     }
+}
 
-    /// A rule allows the directory, and there is none: no directory is mounted there.
-    fn no_working_directory(&self, name: &str, directory: &VirtualPath) -> Denial {
-        let reason = format!("no directory of host.mounts holds {directory}");
-        let rule = self.rule(self.document.host.mounts.line, reason);
-        let remedy = self.remedy(&format!("mount a directory that holds {directory}"));
-        Denial::new(format!("{KIND}:{name}"), rule, remedy)
-    }
-
-    /// A rule of this layer matches, and its program is not the one that the policy starts.
-    fn another_file(&self, name: &str, line: u64) -> ProgramDenial {
-        let rule = self.rule(
-            line,
-            "its program is another file than that of the policy's rule",
-        );
-        let remedy = self.remedy("name the program as the policy does");
-        ProgramDenial::Program(Denial::new(format!("{KIND}:{name}"), rule, remedy))
-    }
+/// The pattern that matches exactly these arguments, as it is written in a policy.
+fn proposal(arguments: &[String]) -> String {
+    let literal: Vec<_> = arguments
+        .iter()
+        .map(|argument| argument.replace('*', "\\*"))
+        .collect();
+    serde_json::to_string(&literal)
+        .ok()
+        .filter(|text| text.len() <= LONGEST_PROPOSAL)
+        .unwrap_or_else(|| "[ARGUMENTS]".to_owned())
 }
 
 /// What lies in a directory of both lists.

@@ -73,7 +73,7 @@ fn program(grant: &Grant, argv: &[&str], directory: &str) -> Result<ProgramLeave
 }
 
 #[test]
-fn tc_21_reading_takes_manifest_ceiling_and_mount() {
+fn reading_takes_manifest_ceiling_and_mount() {
     let grant = grant(POLICY, &HYDRATE);
     let Location::Directory(found) = grant.read(&path("/os/crew/pilot.md")).unwrap() else {
         panic!("no directory")
@@ -106,7 +106,7 @@ fn tc_21_reading_takes_manifest_ceiling_and_mount() {
 }
 
 #[test]
-fn tc_01_omitted_lists_deny_and_name_the_line_that_would_hold_them() {
+fn omitted_lists_deny_and_name_the_line_that_would_hold_them() {
     for (policy, line) in [
         (
             "version: 1\ntrusted_signers: [a]\ncapability_ceiling: {}\n",
@@ -129,14 +129,14 @@ fn tc_01_omitted_lists_deny_and_name_the_line_that_would_hold_them() {
 }
 
 #[test]
-fn tc_21_a_ceiling_narrower_than_the_manifest_allows_what_both_hold() {
+fn a_ceiling_narrower_than_the_manifest_allows_what_both_hold() {
     let grant = grant(&POLICY.replace("[/workspace, /os]", "[/os/crew]"), &HYDRATE);
     assert!(grant.read(&path("/os/crew/pilot.md")).is_ok());
     assert!(grant.read(&path("/os/kits/rope.md")).is_err());
 }
 
 #[test]
-fn tc_09_unknown_or_malformed_capabilities_allow_nothing() {
+fn unknown_or_malformed_capabilities_allow_nothing() {
     for declared in [
         "fs.raed:/os",
         "fs.read:os",
@@ -163,7 +163,7 @@ fn tc_09_unknown_or_malformed_capabilities_allow_nothing() {
 }
 
 #[test]
-fn m_05_an_https_mount_does_not_replace_the_allowlist() {
+fn an_https_mount_does_not_replace_the_allowlist() {
     let grant = grant(POLICY, &HYDRATE);
     let Location::Https { url } = grant.read(&path("/os/lib/rope ladder.md")).unwrap() else {
         panic!("no https mount")
@@ -189,14 +189,14 @@ fn m_05_an_https_mount_does_not_replace_the_allowlist() {
 }
 
 #[test]
-fn n_09_a_mount_of_plain_http_is_read_only_by_the_flag() {
+fn a_mount_of_plain_http_is_read_only_by_the_flag() {
     let grant = grant(POLICY, &HYDRATE);
     let denial = grant.read(&path("/os/dev/x.md")).unwrap_err();
     assert_eq!(denial.decided_by().line, Some(13));
     assert_eq!(denial.would_allow(), "give --allow-http-loopback");
     assert!(
         !denial.to_string().contains("127.0.0.1"),
-        "M-03: the target never shows"
+        "the target never shows"
     );
     assert!(matches!(
         grant.with_http_loopback().read(&path("/os/dev/x.md")),
@@ -205,7 +205,7 @@ fn n_09_a_mount_of_plain_http_is_read_only_by_the_flag() {
 }
 
 #[test]
-fn tc_32_fetching_takes_manifest_ceiling_and_a_rule_with_the_method() {
+fn fetching_takes_manifest_ceiling_and_a_rule_with_the_method() {
     let wide = grant(POLICY, &["net.http:*"]);
     assert_eq!(
         get(&wide, "https://docs.example/v3/a?b=c").unwrap(),
@@ -257,7 +257,7 @@ fn tc_32_fetching_takes_manifest_ceiling_and_a_rule_with_the_method() {
 }
 
 #[test]
-fn tc_17_a_denial_never_shows_credentials() {
+fn a_denial_never_shows_credentials() {
     let denial = get(
         &grant(POLICY, &HYDRATE),
         "https://me:secret@docs.example/v3/",
@@ -281,7 +281,7 @@ fn a_denial_shows_no_control_characters() {
 }
 
 #[test]
-fn tc_33_only_named_addresses_are_reached_besides_public_ones() {
+fn only_named_addresses_are_reached_besides_public_ones() {
     let grant = grant(POLICY, &HYDRATE);
     assert_eq!(
         get(&grant, "http://127.0.0.1:8000/x").unwrap(),
@@ -293,7 +293,7 @@ fn tc_33_only_named_addresses_are_reached_besides_public_ones() {
 }
 
 #[test]
-fn td_14_the_empty_grant_denies_everything() {
+fn the_empty_grant_denies_everything() {
     let grant = Grant::nothing();
     assert!(grant.read(&path("/os/x")).is_err());
     assert!(get(&grant, "https://docs.example/v3/").is_err());
@@ -309,7 +309,7 @@ fn td_14_the_empty_grant_denies_everything() {
 }
 
 #[test]
-fn s_19_no_denial_shows_the_directory_of_a_mount() {
+fn no_denial_shows_the_directory_of_a_mount() {
     let scratch = Scratch::new();
     let policy = Arc::new(scratch.policy(POLICY).unwrap());
     let grant = Grant::new(policy, &capabilities(&HYDRATE));
@@ -353,7 +353,7 @@ proptest! {
     }
 
     #[test]
-    fn tc_32_what_is_fetched_lies_below_a_prefix_of_every_factor(rest in "[a-z/.%0-9?@:#]{0,20}") {
+    fn what_is_fetched_lies_below_a_prefix_of_every_factor(rest in "[a-z/.%0-9?@:#]{0,20}") {
         let grant = grant(POLICY, &["net.http:https://docs.example/v3/kits/"]);
         for text in [format!("https://docs.example/v3/{rest}"), format!("https://docs.example{rest}")] {
             let Ok(url) = Url::parse(&text) else { continue };

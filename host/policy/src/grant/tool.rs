@@ -98,7 +98,7 @@ impl Layers {
 impl Policy {
     /// The widest directory of `host.discovery.run` that holds `path`.
     fn directory_of(&self, path: &VirtualPath) -> Option<&Lined<ToolDirectory>> {
-        let run = self.document.host.discovery.run.items.iter();
+        let run = self.document.host.discovery.run.value.iter();
         run.filter(|directory| path.starts_with(&directory.value.0))
             .min_by_key(|directory| directory.value.0.as_str().len())
     }
@@ -111,10 +111,12 @@ impl Policy {
             .as_str()
             .rsplit_once('/')
             .map_or("/os", |(parent, _)| parent);
-        let line = self.document.host.discovery.run.line;
-        let rule = self.rule(line, "host.discovery.run does not hold it");
-        let remedy = self.remedy(&format!("add \"{directory}\" to host.discovery.run"));
-        Err(Denial::new(format!("{KIND}:{path}"), rule, remedy))
+        Err(self.denial(
+            format!("{KIND}:{path}"),
+            self.document.host.discovery.run.line,
+            "host.discovery.run does not hold it",
+            &format!("add \"{directory}\" to host.discovery.run"),
+        ))
     }
 
     fn remote_is_allowed(&self) -> Result<(), Denial> {
@@ -122,8 +124,11 @@ impl Policy {
         if remote.value {
             return Ok(());
         }
-        let rule = self.rule(remote.line, "host.discovery.remote is not true");
-        let remedy = self.remedy("set host.discovery.remote to true");
-        Err(Denial::new(format!("{KIND}:remote tools"), rule, remedy))
+        Err(self.denial(
+            format!("{KIND}:remote tools"),
+            remote.line,
+            "host.discovery.remote is not true",
+            "set host.discovery.remote to true",
+        ))
     }
 }

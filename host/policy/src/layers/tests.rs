@@ -74,7 +74,7 @@ fn decided(denial: &Denial) -> String {
 }
 
 #[test]
-fn tp_40_an_absent_layer_restricts_nothing() {
+fn an_absent_layer_restricts_nothing() {
     let scratch = Scratch::new();
     let alone = grant(scratch.policy(POLICY).unwrap().into());
     let layers = grant(scratch.layers(POLICY, "", "").unwrap());
@@ -93,7 +93,7 @@ fn tp_40_an_absent_layer_restricts_nothing() {
 }
 
 #[test]
-fn tp_12_every_layer_has_to_trust_a_signer() {
+fn every_layer_has_to_trust_a_signer() {
     let scratch = Scratch::new();
     let tenant = "version: 1\ntrusted_signers: [b, c]\ncapability_ceiling: {}\n";
     let layers = scratch.layers(POLICY, tenant, "").unwrap();
@@ -118,7 +118,7 @@ fn tp_12_every_layer_has_to_trust_a_signer() {
 }
 
 #[test]
-fn tc_14_and_tc_15_denied_is_what_any_layer_denies_and_granted_is_the_rest() {
+fn denied_is_what_any_layer_denies_and_granted_is_the_rest() {
     let scratch = Scratch::new();
     let tenant = layer("  fs: {read: [/os]}\n  net: []\n  exec: true", "");
     let run = layer(WIDE, "").replace("exec: true", "exec: false");
@@ -168,7 +168,7 @@ fn tc_14_and_tc_15_denied_is_what_any_layer_denies_and_granted_is_the_rest() {
 }
 
 #[test]
-fn tp_40_layers_are_read_from_files_over_a_policy_or_the_default() {
+fn layers_are_read_from_files_over_a_policy_or_the_default() {
     let scratch = Scratch::new();
     let write = |name: &str, text: &str| {
         let file = scratch.root.join(name);
@@ -234,7 +234,7 @@ fn tp_40_layers_are_read_from_files_over_a_policy_or_the_default() {
 }
 
 #[test]
-fn tk_47_an_explanation_names_the_layer_that_denies_and_those_that_agree() {
+fn an_explanation_names_the_layer_that_denies_and_those_that_agree() {
     let scratch = Scratch::new();
     let tenant = layer("  fs:\n    read: [/os]", "");
     let run = layer(WIDE, "");
@@ -298,7 +298,7 @@ proptest! {
 
     /// Rule 2 of the design: a layer never allows what the policy does not, and no order of layers allows more.
     #[test]
-    fn tp_40_layers_only_narrow(
+    fn layers_only_narrow(
         tenant in prop::sample::subsequence(vec!["/", "/os", "/os/a", "/workspace", "/workspace/a/b"], 0..4),
         run in prop::sample::subsequence(vec!["/", "/os", "/os/a/b", "/workspace/a", "/w"], 0..4),
         asked in "/(os|workspace|w)(/(a|b|lib)){0,3}",

@@ -59,10 +59,7 @@ impl CliMount {
     /// # Errors
     /// [`PolicyError::Flag`] when the flag has not that form, or maps to plain http without leave.
     pub fn os_prefix(flag: &str, allow_http_loopback: bool) -> Result<Self, PolicyError> {
-        let fault = |rule: String| PolicyError::Flag {
-            flag: flag.to_owned(),
-            rule,
-        };
+        let fault = |rule: String| PolicyError::flag(flag, rule);
         let (prefix, target) = flag
             .split_once('=')
             .ok_or_else(|| fault("write PREFIX=TARGET, for example /lib/=../ours".to_owned()))?;
@@ -90,10 +87,7 @@ impl CliMount {
     /// # Errors
     /// [`PolicyError::Flag`] when the flag has not that form.
     pub fn of_policy(flag: &str) -> Result<Self, PolicyError> {
-        let fault = |rule: &str| PolicyError::Flag {
-            flag: flag.to_owned(),
-            rule: rule.to_owned(),
-        };
+        let fault = |rule: &str| PolicyError::flag(flag, rule);
         let (at, directory) = flag
             .split_once('=')
             .ok_or_else(|| fault("write AT=DIR, for example /workspace=../project"))?;
@@ -114,49 +108,36 @@ impl CliMount {
 
     /// A directory for a mount that has `dir: "@cli"`, or one of the default policy, and that must be there.
     pub fn named(at: VirtualPath, directory: PathBuf) -> Self {
-        Self {
-            at,
-            target: MountTarget::Directory(directory),
-            role: Role::Fill,
-        }
+        Self::new(at, MountTarget::Directory(directory), Role::Fill)
     }
 
     /// A directory for a mount that has `dir: "@cli"`, or one of the default policy; of no account where there is no such
     /// mount. For what a command always maps, as `--workspace` of `jail`.
     pub fn offered(at: VirtualPath, directory: &Path) -> Self {
-        Self {
-            at,
-            target: MountTarget::Directory(directory.to_owned()),
-            role: Role::Offer,
-        }
+        let target = MountTarget::Directory(directory.to_owned());
+        Self::new(at, target, Role::Offer)
     }
 
     /// Leaves a mount that has `dir: "@cli"`, or one of the default policy, empty: for a program that others start, whose
     /// working directory nobody chose.
     pub fn nothing(at: VirtualPath) -> Self {
-        Self {
-            at,
-            target: MountTarget::Nothing,
-            role: Role::Offer,
-        }
+        Self::new(at, MountTarget::Nothing, Role::Offer)
     }
 
     /// As [`offered`](Self::offered), of a directory that the host has made for this purpose among its own.
     pub fn granted(at: VirtualPath, directory: &Path) -> Self {
-        Self {
-            role: Role::Granted,
-            ..Self::offered(at, directory)
-        }
+        let target = MountTarget::Directory(directory.to_owned());
+        Self::new(at, target, Role::Granted)
     }
 
     /// `--root DIR`: the mount `/`, at `/os`.
     pub fn root(directory: &Path) -> Self {
         let target = MountTarget::Directory(directory.to_owned());
-        Self {
-            at: VirtualPath::os(),
-            target,
-            role: Role::FillOrAdd,
-        }
+        Self::new(VirtualPath::os(), target, Role::FillOrAdd)
+    }
+
+    fn new(at: VirtualPath, target: MountTarget, role: Role) -> Self {
+        Self { at, target, role }
     }
 
     /// The mount in the form of the policy's own mount points, for messages.
@@ -200,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m_01_a_prefix_becomes_a_mount_point_below_os() {
+    fn a_prefix_becomes_a_mount_point_below_os() {
         for (flag, at, target) in [
             ("/lib/=../ours", "/os/lib", "../ours"),
             ("/=/srv/os", "/os", "/srv/os"),
@@ -222,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn m_01_anything_else_is_a_usage_error() {
+    fn anything_else_is_a_usage_error() {
         for flag in [
             "",
             "/lib/",
@@ -250,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_22_a_flag_of_run_names_a_mount_point_and_a_directory() {
+    fn a_flag_of_run_names_a_mount_point_and_a_directory() {
         for (flag, at, target) in [
             ("/workspace=.", "/workspace", "."),
             ("/os=/srv/os", "/os", "/srv/os"),
@@ -281,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn n_09_http_needs_the_flag_and_a_loopback_host() {
+    fn http_needs_the_flag_and_a_loopback_host() {
         for target in [
             "http://127.0.0.1:8000/",
             "http://[::1]:8000/x/",

@@ -19,6 +19,7 @@ use cap_std::fs::Dir;
 pub use allowed::AllowedPath;
 pub(super) use base::{encode, https_base};
 pub use cli::{CliMount, MountTarget};
+use open::{OpenError, open_directory};
 pub use own::OwnMount;
 pub(super) use table::{Mapped, MountTable, Mounted, Origins};
 
@@ -37,6 +38,22 @@ struct MountedDirectory {
 }
 
 impl MountHandle {
+    /// Opens `directory`, relative to `base`, which is absolute and without links.
+    fn open(
+        at: &VirtualPath,
+        base: &Path,
+        directory: &Path,
+        granted: bool,
+    ) -> Result<Self, OpenError> {
+        let (directory, real) = open_directory(base, directory)?;
+        Ok(Self(Arc::new(MountedDirectory {
+            at: at.clone(),
+            directory,
+            real,
+            granted,
+        })))
+    }
+
     /// The handle that was opened when the policy was loaded.
     pub fn dir(&self) -> &Dir {
         &self.0.directory
@@ -91,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tp_21_mount_points_are_short_names_and_paths_below_os() {
+    fn mount_points_are_short_names_and_paths_below_os() {
         for good in [
             "/workspace",
             "/os",

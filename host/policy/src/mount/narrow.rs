@@ -10,7 +10,7 @@ use rustix::fs::{Mode as Permissions, OFlags, Stat, fstat, openat};
 
 use super::{Mapped, MountTable, Mounted};
 use crate::document::Mode;
-use crate::error::{Place, PolicyError};
+use crate::error::PolicyError;
 
 /// Directories between two others at most; Linux allows no deeper names in one piece.
 const DEEPEST: usize = 4096;
@@ -88,14 +88,8 @@ impl Mounted {
     }
 
     fn constraint(&self, file: &str, rule: String) -> PolicyError {
-        PolicyError::Constraint {
-            place: Place {
-                file: file.to_owned(),
-                line: self.line.unwrap_or(1),
-            },
-            member: format!("the mount {}", self.at),
-            rule,
-        }
+        let member = format!("the mount {}", self.at);
+        PolicyError::constraint(file, self.line.unwrap_or(1), member, rule)
     }
 }
 
@@ -155,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_41_a_directory_lies_within_itself_and_those_above_it() {
+    fn a_directory_lies_within_itself_and_those_above_it() {
         let scratch = tempfile::tempdir().unwrap();
         let root = scratch.path();
         fs::create_dir_all(root.join("a/b/c")).unwrap();
@@ -174,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_41_the_handle_counts_and_not_the_name() {
+    fn the_handle_counts_and_not_the_name() {
         let scratch = tempfile::tempdir().unwrap();
         let root = scratch.path();
         fs::create_dir_all(root.join("a/b")).unwrap();

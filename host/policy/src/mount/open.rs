@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_22_a_directory_is_opened_relative_or_absolute() {
+    fn a_directory_is_opened_relative_or_absolute() {
         let (_scratch, real) = scratch();
         for (directory, opened) in [
             (PathBuf::from("."), real.clone()),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_22_a_link_in_any_component_is_refused_and_the_message_names_the_resolved_path() {
+    fn a_link_in_any_component_is_refused_and_the_message_names_the_resolved_path() {
         let (_scratch, real) = scratch();
         for directory in [
             PathBuf::from("link"),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_22_it_must_exist_and_be_a_directory() {
+    fn it_must_exist_and_be_a_directory() {
         let (_scratch, real) = scratch();
         assert!(matches!(
             open_directory(&real, Path::new("none/x")).unwrap_err(),

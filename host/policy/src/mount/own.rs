@@ -4,19 +4,14 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
-use super::open::open_directory;
-use super::{AllowedPath, MountHandle, MountedDirectory};
+use super::{AllowedPath, MountHandle};
 use crate::VirtualPath;
 use crate::grant::Location;
 
 /// A directory that the host mounts for a call.
 #[derive(Clone, Debug)]
-pub struct OwnMount {
-    handle: MountHandle,
-    under_ceilings: bool,
-}
+pub struct OwnMount(MountHandle);
 
 impl OwnMount {
     /// A directory that the user named for this very purpose: no ceiling has to hold it.
@@ -24,7 +19,7 @@ impl OwnMount {
     /// # Errors
     /// It is no directory, or cannot be opened.
     pub fn granted(at: VirtualPath, directory: &Path) -> io::Result<Self> {
-        Self::open(at, directory, false)
+        Self::open(&at, directory, true)
     }
 
     /// A directory that every ceiling must hold by its mount point, as if the policy mounted it.
@@ -32,42 +27,36 @@ impl OwnMount {
     /// # Errors
     /// As [`granted`](Self::granted).
     pub fn under_ceilings(at: VirtualPath, directory: &Path) -> io::Result<Self> {
-        Self::open(at, directory, true)
+        Self::open(&at, directory, false)
     }
 
-    fn open(at: VirtualPath, directory: &Path, under_ceilings: bool) -> io::Result<Self> {
+    fn open(at: &VirtualPath, directory: &Path, granted: bool) -> io::Result<Self> {
         // Whoever names it may name it by a link; what lies in it is opened beneath the handle.
         let real = std::fs::canonicalize(directory)?;
-        let (directory, real) = open_directory(Path::new("/"), &real).map_err(io::Error::other)?;
-        Ok(Self {
-            handle: MountHandle(Arc::new(MountedDirectory {
-                at,
-                directory,
-                real,
-                granted: !under_ceilings,
-            })),
-            under_ceilings,
-        })
+        let opened = MountHandle::open(at, Path::new("/"), &real, granted);
+        opened.map(Self).map_err(io::Error::other)
     }
 
     /// Where it appears.
     pub fn at(&self) -> &VirtualPath {
-        self.handle.at()
+        self.0.at()
     }
 
     /// Whether the ceilings count for it.
     pub fn is_under_ceilings(&self) -> bool {
-        self.under_ceilings
+        !self.0.is_granted()
     }
 
     /// Where `path` is read from; none if this mount does not hold it.
     pub(crate) fn locate(&self, path: &VirtualPath) -> Option<Location> {
-        AllowedPath::new(self.handle.clone(), path, Vec::new()).map(Location::Directory)
+        AllowedPath::new(self.0.clone(), path, Vec::new()).map(Location::Directory)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::{Grant, LayerFiles, Layers};
     use hydrant_trust::Capability;
@@ -84,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn q_02_a_host_mount_is_read_only_where_the_manifest_declares_it() {
+    fn a_host_mount_is_read_only_where_the_manifest_declares_it() {
         let folder = tempfile::tempdir().unwrap();
         let own: Arc<[OwnMount]> =
             Arc::new([OwnMount::granted(path("/catalog"), folder.path()).unwrap()]);
@@ -101,7 +90,7 @@ mod tests {
 
     /// A policy that lets nobody read the workspace counts for the working tree, whoever mounts it.
     #[test]
-    fn q_189_a_ceiling_without_the_workspace_denies_the_working_tree() {
+    fn a_ceiling_without_the_workspace_denies_the_working_tree() {
         let folder = tempfile::tempdir().unwrap();
         let policy = folder.path().join("policy.yaml");
         std::fs::write(

@@ -1,17 +1,15 @@
 //! The table of mounts of a policy: built once, from the document and the flags, then only asked.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use url::Url;
 
 use super::base::below;
 use super::cli::Role;
-use super::open::open_directory;
-use super::{AllowedPath, CliMount, MountHandle, MountTarget, MountedDirectory};
+use super::{AllowedPath, CliMount, MountHandle, MountTarget};
 use crate::VirtualPath;
 use crate::document::{Lined, Mode, MountRule, MountSource};
-use crate::error::{Place, PolicyError};
+use crate::error::PolicyError;
 use crate::grant::Location;
 
 /// All mounts, the longest mount point first.
@@ -62,18 +60,9 @@ impl MountTable {
     ) -> Result<Self, PolicyError> {
         let mut mounts = Vec::with_capacity(rules.len() + origins.flags.len());
         for (index, flag) in origins.flags.iter().enumerate() {
-            let fault = |rule: &str| {
-                Err(PolicyError::Flag {
-                    flag: flag.flag(),
-                    rule: rule.to_owned(),
-                })
-            };
-            if origins
-                .flags
-                .iter()
-                .skip(index + 1)
-                .any(|other| other.at == flag.at)
-            {
+            let fault = |rule: &str| Err(PolicyError::flag(flag.flag(), rule));
+            let mut others = origins.flags.iter().skip(index + 1);
+            if others.any(|other| other.at == flag.at) {
                 return fault("the same place is mapped twice");
             }
             match rules.iter().find(|rule| rule.value.at.0 == flag.at) {
@@ -117,10 +106,8 @@ impl MountTable {
 
     /// Every mounted directory.
     pub(crate) fn directories(&self) -> impl Iterator<Item = MountHandle> {
-        self.mounts.iter().filter_map(|mount| match &mount.mapped {
-            Mapped::Directory(handle) => Some(handle.clone()),
-            Mapped::Https(_) | Mapped::Unlisted | Mapped::Unnamed => None,
-        })
+        let handles = self.mounts.iter().filter_map(Mounted::handle);
+        handles.cloned()
     }
 
     /// The mount at exactly this place.
@@ -130,27 +117,22 @@ impl MountTable {
 
     /// The directories that are mounted read-only.
     pub(crate) fn read_only(&self) -> impl Iterator<Item = &MountHandle> {
-        self.mounts.iter().filter_map(|mount| match &mount.mapped {
-            Mapped::Directory(handle) if mount.mode == Mode::ReadOnly => Some(handle),
-            _ => None,
-        })
+        let mounts = self.mounts.iter();
+        let read_only = mounts.filter(|mount| mount.mode == Mode::ReadOnly);
+        read_only.filter_map(Mounted::handle)
     }
 
     /// A read-only mount whose directory holds a real path, if there is one.
     pub(crate) fn read_only_over(&self, real: &Path) -> Option<&Mounted> {
-        self.mounts
-            .iter()
-            .filter(|mount| mount.mode == Mode::ReadOnly)
-            .find(|mount| mount.directory_holds(real))
+        let mut mounts = self.mounts.iter();
+        mounts.find(|mount| mount.mode == Mode::ReadOnly && mount.directory_holds(real))
     }
 
     /// Whether exactly this real directory is mounted at exactly this place.
     #[cfg(test)]
     pub(crate) fn mounts_at(&self, at: &VirtualPath, real: &Path) -> bool {
-        self.mounts.iter().any(|mount| match &mount.mapped {
-            Mapped::Directory(handle) => mount.at == *at && handle.real() == real,
-            Mapped::Https(_) | Mapped::Unlisted | Mapped::Unnamed => false,
-        })
+        let mut handles = self.mounts.iter().filter_map(Mounted::handle);
+        handles.any(|handle| handle.at() == at && handle.real() == real)
     }
 
     /// The mounted directory that holds a real file, if one does.
@@ -171,19 +153,15 @@ fn command_line_form(at: &VirtualPath) -> String {
 impl Mounted {
     fn from_rule(rule: &Lined<MountRule>, origins: Origins<'_>) -> Result<Self, PolicyError> {
         let at = &rule.value.at.0;
-        let constraint = |text: String| PolicyError::Constraint {
-            place: Place {
-                file: origins.file.to_owned(),
-                line: rule.line,
-            },
-            member: format!("the mount {at}"),
-            rule: text,
+        let constraint = |text: String| {
+            let member = format!("the mount {at}");
+            PolicyError::constraint(origins.file, rule.line, member, text)
         };
         let mapped = match rule.value.source() {
             MountSource::Https(base) => Mapped::Https(base.clone()),
             MountSource::Directory(directory) => {
-                Mapped::directory(at, origins.directory, Path::new(directory), false)
-                    .map_err(constraint)?
+                let opened = MountHandle::open(at, origins.directory, Path::new(directory), false);
+                Mapped::Directory(opened.map_err(|error| constraint(error.to_string()))?)
             }
             MountSource::CommandLine => {
                 let flag = origins
@@ -215,12 +193,11 @@ impl Mounted {
             MountTarget::Nothing => Mapped::Unnamed,
             MountTarget::Directory(directory) => {
                 let granted = flag.role == Role::Granted;
-                Mapped::directory(&flag.at, origins.working_directory, directory, granted).map_err(
-                    |rule| PolicyError::Flag {
-                        flag: flag.flag(),
-                        rule: format!("the target {rule}"),
-                    },
-                )?
+                let base = origins.working_directory;
+                let opened = MountHandle::open(&flag.at, base, directory, granted);
+                Mapped::Directory(opened.map_err(|error| {
+                    PolicyError::flag(flag.flag(), format!("the target {error}"))
+                })?)
             }
         };
         Ok(Self {
@@ -247,33 +224,21 @@ impl Mounted {
 
     /// Whether it is a directory with mode rw, not unmounted by a layer.
     pub(crate) fn is_writable(&self) -> bool {
-        self.mode == Mode::ReadWrite && matches!(self.mapped, Mapped::Directory(_))
+        self.mode == Mode::ReadWrite && self.handle().is_some()
+    }
+
+    /// The directory that is mounted, if one is.
+    fn handle(&self) -> Option<&MountHandle> {
+        match &self.mapped {
+            Mapped::Directory(handle) => Some(handle),
+            Mapped::Https(_) | Mapped::Unlisted | Mapped::Unnamed => None,
+        }
     }
 
     /// Whether the mount is a directory that is or holds the real path. By whole components; real paths have no links.
     fn directory_holds(&self, real: &Path) -> bool {
-        match &self.mapped {
-            Mapped::Directory(handle) => real.starts_with(handle.real()),
-            Mapped::Https(_) | Mapped::Unlisted | Mapped::Unnamed => false,
-        }
-    }
-}
-
-impl Mapped {
-    fn directory(
-        at: &VirtualPath,
-        base: &Path,
-        directory: &Path,
-        granted: bool,
-    ) -> Result<Self, String> {
-        let (directory, real) =
-            open_directory(base, directory).map_err(|error| error.to_string())?;
-        Ok(Self::Directory(MountHandle(Arc::new(MountedDirectory {
-            at: at.clone(),
-            directory,
-            real,
-            granted,
-        }))))
+        self.handle()
+            .is_some_and(|handle| real.starts_with(handle.real()))
     }
 }
 

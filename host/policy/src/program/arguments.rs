@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_28_elements_are_literal_but_for_stars() {
+    fn elements_are_literal_but_for_stars() {
         assert!(matches(&[], &[]));
         assert!(!matches(&[], &["x"]));
         assert!(matches(&["status", "-z"], &["status", "-z"]));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_28_three_dots_are_open_only_at_the_end() {
+    fn three_dots_are_open_only_at_the_end() {
         assert!(matches(&["..."], &[]));
         assert!(matches(&["diff", "..."], &["diff", "--", "x"]));
         assert!(matches(&["diff", "..."], &["diff"]));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_33_literal_means_one_list_of_arguments() {
+    fn literal_means_one_list_of_arguments() {
         assert!(parse(&["a", "\\*", "b"]).is_literal());
         assert!(!parse(&["a*"]).is_literal());
         assert!(!parse(&["a", "..."]).is_literal());
@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tp_28_stars_match_as_an_exhaustive_matcher_does(pattern in "[ab*]{0,7}", argument in "[ab]{0,8}") {
+        fn stars_match_as_an_exhaustive_matcher_does(pattern in "[ab*]{0,7}", argument in "[ab]{0,8}") {
             fn exhaustive(pattern: &[u8], text: &[u8]) -> bool {
                 match (pattern.split_first(), text.split_first()) {
                     (None, None) => true,

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tp_27_a_program_is_a_bare_name_or_an_absolute_path() {
+    fn a_program_is_a_bare_name_or_an_absolute_path() {
         for (text, name) in [
             ("git", "git"),
             ("g++", "g++"),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_27_lookup_follows_links_and_wants_an_executable_file() {
+    fn lookup_follows_links_and_wants_an_executable_file() {
         let shell = Program::parse("sh").unwrap().look_up().unwrap();
         assert!(shell.is_absolute() && !shell.is_symlink());
         let missing = [
@@ -174,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn tp_33_interpreters_are_known_by_name() {
+    fn interpreters_are_known_by_name() {
         assert!(Program::parse("/opt/bin/bash").unwrap().is_interpreter());
         assert!(!Program::parse("git").unwrap().is_interpreter());
     }
 
     #[test]
-    fn tp_33_a_version_does_not_hide_an_interpreter() {
+    fn a_version_does_not_hide_an_interpreter() {
         for name in [
             "python3",
             "python2",
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_33_a_link_does_not_hide_an_interpreter() {
+    fn a_link_does_not_hide_an_interpreter() {
         use std::os::unix::fs::{PermissionsExt, symlink};
 
         let directory = tempfile::tempdir().unwrap();

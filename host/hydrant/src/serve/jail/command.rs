@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn k_350_a_name_is_one_of_the_system_and_a_path_is_one_of_the_jail() {
+    fn a_name_is_one_of_the_system_and_a_path_is_one_of_the_jail() {
         let workspace = InsidePath::new("/workspace").unwrap();
         let found = |name: &str| match resolve(Some(&name.into()), &workspace) {
             Ok(path) => path.to_string(),

@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn k_333_the_environment_is_fixed_but_for_a_harmless_name_of_the_terminal() {
+    fn the_environment_is_fixed_but_for_a_harmless_name_of_the_terminal() {
         let names = |agent: &Agent, proxy| {
             let names = agent.environment(proxy).into_iter().map(|(name, _)| name);
             names.collect::<Vec<_>>().join(std::ffi::OsStr::new(" "))

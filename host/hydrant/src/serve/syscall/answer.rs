@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn l_13_an_error_that_fits_refers_to_its_request_and_says_all() {
+    fn an_error_that_fits_refers_to_its_request_and_says_all() {
         let reason = "x".repeat(4000);
         for request in queries("Content.Hydrate", "q1") {
             let (line, name, message) = error_for(&request, &Failure::Schema(reason.clone()));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn l_13_an_id_that_does_not_fit_is_not_repeated() {
+    fn an_id_that_does_not_fit_is_not_repeated() {
         for request in queries("Content.Hydrate", &"i".repeat(900_000)) {
             let failure = Failure::line_too_long("request line", 16_384);
             let (line, name, message) = error_for(&request, &failure);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn l_13_a_message_that_does_not_fit_is_shortened_and_the_rest_is_kept() {
+    fn a_message_that_does_not_fit_is_shortened_and_the_rest_is_kept() {
         // Control characters take 6 bytes each in JSON; the 1024th byte is within a character.
         for reason in [
             "\u{1}".repeat(2_000_000),
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn l_13_a_name_that_is_not_served_and_does_not_fit_twice_is_shortened_in_the_message() {
+    fn a_name_that_is_not_served_and_does_not_fit_twice_is_shortened_in_the_message() {
         let name = format!("A.B{}", "b".repeat(10_000));
         let [_, request] = queries(&name, "q1");
         let (line, under, message) = error_for(&request, &Failure::NotServed(name.clone()));
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn l_13_a_name_that_does_not_fit_at_all_is_answered_as_validation_failed() {
+    fn a_name_that_does_not_fit_at_all_is_answered_as_validation_failed() {
         let name = format!("A.B{}", "b".repeat(1_048_400));
         for request in queries(&name, "q1") {
             let (line, under, message) = error_for(&request, &Failure::NotServed(name.clone()));

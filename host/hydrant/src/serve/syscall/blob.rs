@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn en_17_a_blob_is_private_and_written_once() {
+    fn a_blob_is_private_and_written_once() {
         let folder = tempfile::tempdir().unwrap();
         let blobs = BlobFolder::open(folder.path()).unwrap();
         let path = blobs.keep("hello").unwrap();
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn en_17_a_link_that_waits_under_the_name_of_a_blob_is_replaced_not_followed() {
+    fn a_link_that_waits_under_the_name_of_a_blob_is_replaced_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let blobs = BlobFolder::open(folder.path()).unwrap();
         let path = blobs.keep("hello").unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn en_17_what_a_crashed_process_left_behind_is_neither_in_the_way_nor_touched() {
+    fn what_a_crashed_process_left_behind_is_neither_in_the_way_nor_touched() {
         let folder = tempfile::tempdir().unwrap();
         let blobs = BlobFolder::open(folder.path()).unwrap();
         let name = Digest::of(b"hello").hex().to_owned();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn en_17_threads_that_keep_the_same_content_at_once_all_succeed() {
+    fn threads_that_keep_the_same_content_at_once_all_succeed() {
         let folder = tempfile::tempdir().unwrap();
         let blobs = BlobFolder::open(folder.path()).unwrap();
         let content = "hello".repeat(100_000);

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn en_11_names_follow_the_pattern() {
+    fn names_follow_the_pattern() {
         for good in ["Content.Hydrate", "A.B", "Shell.Run2", "pwosIngest"] {
             assert!(is_syscall_name(good), "{good}");
         }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn en_02_the_member_kind_decides_the_dialect() {
+    fn the_member_kind_decides_the_dialect() {
         let dialect = |line: &str| match read(line.as_bytes()) {
             Received::Request(request) | Received::Invalid(request, _) => request.dialect,
             Received::Notification(dialect) => dialect,

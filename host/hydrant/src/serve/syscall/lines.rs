@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn en_01_a_last_line_without_terminator_counts() {
+    fn a_last_line_without_terminator_counts() {
         assert_eq!(
             all(b"one\n\ntwo", 8),
             [whole("one"), whole(""), whole("two")]
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn en_12_a_line_over_the_limit_is_skipped_and_the_next_one_is_read() {
+    fn a_line_over_the_limit_is_skipped_and_the_next_one_is_read() {
         assert_eq!(
             all(b"12345678\n123456789\nok", 8),
             [whole("12345678"), Line::TooLong, whole("ok")]

@@ -4,14 +4,14 @@ use super::*;
 
 /// The whole ceiling is kept, also what only core modules use.
 #[test]
-fn tp_06_to_tp_11_every_member_of_the_ceiling_is_kept() {
+fn every_member_of_the_ceiling_is_kept() {
     let text = "version: 1\ntrusted_signers: [a]\ncapability_ceiling:\n  \
                 fs:\n    read: [/a//b/, /..]\n    write: [/c]\n  \
                 kv: {read: [\"*\"], write: [k, l]}\n  queue: {publish: [t]}\n  \
                 env: [HOME, _X1]\n  time: true\n  random: false\n";
     let ceiling = parse(text).unwrap().ceiling;
     let directories = |list: &Listed<Directory>| {
-        let items = list.items.iter();
+        let items = list.value.iter();
         items
             .map(|item| item.value.0.as_ref().map(ToString::to_string))
             .collect::<Vec<_>>()
@@ -32,18 +32,18 @@ fn tp_06_to_tp_11_every_member_of_the_ceiling_is_kept() {
         (ceiling.exec.value, ceiling.time, ceiling.random),
         (false, true, false)
     );
-    assert!(ceiling.net.items.is_empty());
+    assert!(ceiling.net.value.is_empty());
 }
 
 #[test]
-fn tp_20_an_omitted_host_is_an_empty_one() {
+fn an_omitted_host_is_an_empty_one() {
     let text =
         "version: 1\ntrusted_signers: [a]\ncapability_ceiling: {fs: {read: [/]}, exec: true}\n";
     for host in ["", "host: {}\n"] {
         let host = parse(&format!("{text}{host}")).unwrap().host;
-        assert!(host.mounts.items.is_empty() && !host.lists_mounts);
-        assert!(host.net.items.is_empty() && host.process.items.is_empty());
-        assert!(host.discovery.run.items.is_empty() && !host.discovery.remote.value);
+        assert!(host.mounts.value.is_empty() && !host.lists_mounts);
+        assert!(host.net.value.is_empty() && host.process.value.is_empty());
+        assert!(host.discovery.run.value.is_empty() && !host.discovery.remote.value);
         assert_eq!(host.limits.or(Limits::default()), Limits::default());
         assert_eq!(host.tools, Tools::Describe);
         assert_eq!(host.jail.process, Confinement::Required);
@@ -52,14 +52,14 @@ fn tp_20_an_omitted_host_is_an_empty_one() {
 }
 
 #[test]
-fn tp_31_a_rule_has_no_network_and_nothing_writable_unless_it_says_so() {
+fn a_rule_has_no_network_and_nothing_writable_unless_it_says_so() {
     let document = parse(&VALID.replace(", network: true, writable: [/workspace]", "")).unwrap();
-    let rule = &document.host.process.items[0].value;
+    let rule = &document.host.process.value[0].value;
     assert!(!rule.network && rule.writable.is_empty());
 }
 
 #[test]
-fn the_example_of_section_8_is_valid() {
+fn a_policy_with_every_section_is_valid() {
     let example = r#"version: 1
 trusted_signers: [hydrant.build, hydrant.release]
 capability_ceiling:                      # the original's grammar, unchanged
@@ -89,7 +89,7 @@ host:                                    # hydrant only; omitted = components ge
     let lines: Vec<_> = document
         .host
         .process
-        .items
+        .value
         .iter()
         .map(|rule| rule.line)
         .collect();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn tc_40_one_rule_matches_program_arguments_and_directory_together() {
+fn one_rule_matches_program_arguments_and_directory_together() {
     let ceiling = "{read: [/workspace, /os], write: [/workspace]}";
     let grant = grant(
         &POLICY.replace("read: [/workspace, /os]", ceiling),
@@ -55,7 +55,7 @@ fn tc_40_one_rule_matches_program_arguments_and_directory_together() {
 }
 
 #[test]
-fn tc_40_a_working_directory_lies_in_a_mounted_directory_and_takes_no_leave_to_read() {
+fn a_working_directory_lies_in_a_mounted_directory_and_takes_no_leave_to_read() {
     let grant = grant(&POLICY.replace("cwd: [/os]", "cwd: [/]"), &["exec.safe:ls"]);
     assert!(program(&grant, &["ls", "-l"], "/workspace").is_ok());
     for nowhere in ["/", "/none", "/os/lib/x"] {
@@ -65,7 +65,7 @@ fn tc_40_a_working_directory_lies_in_a_mounted_directory_and_takes_no_leave_to_r
 }
 
 #[test]
-fn tc_13_the_manifest_names_programs_or_all() {
+fn the_manifest_names_programs_or_all() {
     assert!(program(&grant(POLICY, &["exec.safe:ls"]), &["ls", "-l"], "/os").is_ok());
     for declared in [
         "exec.safe:lsx",
@@ -82,7 +82,7 @@ fn tc_13_the_manifest_names_programs_or_all() {
 }
 
 #[test]
-fn tp_37_children_are_confined_unless_the_policy_says_otherwise() {
+fn children_are_confined_unless_the_policy_says_otherwise() {
     let grant = grant(
         &POLICY.replace("  jail: {process: unjailed}\n", ""),
         &HYDRATE,
@@ -98,7 +98,7 @@ fn tp_37_children_are_confined_unless_the_policy_says_otherwise() {
 }
 
 #[test]
-fn td_02_a_tool_takes_a_directory_of_discovery_run() {
+fn a_tool_takes_a_directory_of_discovery_run() {
     let grant = grant(POLICY, &HYDRATE);
     let (leave, _) = grant.tool(&path("/os/tools/deep/t.sh")).unwrap();
     assert_eq!(leave.env["X"], "1");
@@ -123,7 +123,7 @@ fn td_02_a_tool_takes_a_directory_of_discovery_run() {
 }
 
 #[test]
-fn td_06_a_component_tool_takes_leave_to_be_read_instead() {
+fn a_component_tool_takes_leave_to_be_read_instead() {
     let no_processes = grant(POLICY, &HYDRATE).without_processes();
     assert!(no_processes.tool(&path("/os/crew/t.wasm")).is_ok());
     assert!(no_processes.tool(&path("/workspace/t.wasm")).is_err());
@@ -141,7 +141,7 @@ fn td_06_a_component_tool_takes_leave_to_be_read_instead() {
 }
 
 #[test]
-fn td_03_remote_tools_take_leave_of_their_own() {
+fn remote_tools_take_leave_of_their_own() {
     let local = grant(POLICY, &HYDRATE);
     assert_eq!(
         local.remote_tools().unwrap_err().decided_by().line,
@@ -156,7 +156,7 @@ fn td_03_remote_tools_take_leave_of_their_own() {
 }
 
 #[test]
-fn ec_08_no_exec_forbids_every_process() {
+fn no_exec_forbids_every_process() {
     let grant = grant(POLICY, &HYDRATE).without_processes();
     let denial = program(&grant, &["ls", "-l"], "/os").unwrap_err();
     assert_eq!(

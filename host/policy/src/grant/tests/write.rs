@@ -33,7 +33,7 @@ fn decided(grant: &Grant, asked: &str) -> (String, Option<u64>) {
 }
 
 #[test]
-fn tc_21_writing_takes_manifest_ceiling_and_a_writable_mount() {
+fn writing_takes_manifest_ceiling_and_a_writable_mount() {
     let grant = grant(WRITING, &DECLARED);
     let leave = grant.write(&path("/workspace/a/b")).unwrap();
     assert_eq!(
@@ -64,7 +64,7 @@ fn tc_21_writing_takes_manifest_ceiling_and_a_writable_mount() {
 }
 
 #[test]
-fn tc_21_what_no_mount_holds_is_denied_before_any_file_is_touched() {
+fn what_no_mount_holds_is_denied_before_any_file_is_touched() {
     let wide = WRITING.replace("write: [/workspace, /os, /data]", "write: [/]");
     let denial = grant(&wide, &["fs.write:/"])
         .write(&path("/etc/passwd"))
@@ -78,7 +78,7 @@ fn tc_21_what_no_mount_holds_is_denied_before_any_file_is_touched() {
 
 /// By whichever mount it is reached.
 #[test]
-fn tp_24_nothing_below_the_directory_of_a_read_only_mount_is_written() {
+fn nothing_below_the_directory_of_a_read_only_mount_is_written() {
     let grant = grant(WRITING, &DECLARED);
     for asked in ["/workspace/os", "/workspace/os/x", "/workspace/os/tools/t"] {
         let denial = grant.write(&path(asked)).unwrap_err();
@@ -92,7 +92,7 @@ fn tp_24_nothing_below_the_directory_of_a_read_only_mount_is_written() {
 
 /// An https mount is read-only.
 #[test]
-fn tp_21_nothing_is_written_behind_a_url() {
+fn nothing_is_written_behind_a_url() {
     let grant = grant(WRITING, &DECLARED);
     assert_eq!(
         decided(&grant, "/os/lib/x"),
@@ -108,7 +108,7 @@ fn tp_21_nothing_is_written_behind_a_url() {
 }
 
 #[test]
-fn tc_24_nothing_in_a_git_directory_is_written() {
+fn nothing_in_a_git_directory_is_written() {
     let grant = grant(WRITING, &["fs.write:/workspace"]);
     for asked in [
         "/workspace/.git",
@@ -131,7 +131,7 @@ fn tc_24_nothing_in_a_git_directory_is_written() {
 }
 
 #[test]
-fn s_19_no_denial_of_a_write_shows_the_directory_of_a_mount() {
+fn no_denial_of_a_write_shows_the_directory_of_a_mount() {
     let scratch = Scratch::new();
     let policy = scratch.policy(WRITING).unwrap();
     let grant = Grant::new(policy, &capabilities(&DECLARED));
@@ -147,7 +147,7 @@ fn s_19_no_denial_of_a_write_shows_the_directory_of_a_mount() {
 proptest! {
     /// Whatever is written lies in a writable directory and in no repository.
     #[test]
-    fn tc_24_what_is_written_is_neither_read_only_nor_of_a_repository(asked in "/(workspace|os|data)(/(a|os|\\.git|\\.GIT|ours)){0,3}") {
+    fn what_is_written_is_neither_read_only_nor_of_a_repository(asked in "/(workspace|os|data)(/(a|os|\\.git|\\.GIT|ours)){0,3}") {
         static GRANT: LazyLock<Grant> = LazyLock::new(|| grant(WRITING, &["fs.write:/"]));
         let asked = path(&asked);
         if let Ok(leave) = GRANT.write(&asked) {

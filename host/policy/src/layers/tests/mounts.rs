@@ -31,7 +31,7 @@ fn located(grant: &Grant, asked: &str) -> Result<PathBuf, Denial> {
 }
 
 #[test]
-fn tp_41_a_mount_of_a_layer_replaces_the_policys() {
+fn a_mount_of_a_layer_replaces_the_policys() {
     let scratch = scratch();
     for (tenant, run) in [
         (mounting("/workspace", "ours/a", "ro"), String::new()),
@@ -67,7 +67,7 @@ fn tp_41_a_mount_of_a_layer_replaces_the_policys() {
 }
 
 #[test]
-fn tp_41_a_layer_without_mounts_changes_none_and_one_with_an_empty_list_unmounts_all() {
+fn a_layer_without_mounts_changes_none_and_one_with_an_empty_list_unmounts_all() {
     let scratch = scratch();
     let unchanged = grant(scratch.layers(POLICY, &layer(WIDE, ""), "").unwrap());
     assert!(located(&unchanged, "/os/x").is_ok() && located(&unchanged, "/os/lib/x").is_ok());
@@ -81,7 +81,7 @@ fn tp_41_a_layer_without_mounts_changes_none_and_one_with_an_empty_list_unmounts
 }
 
 #[test]
-fn tp_41_an_unlisted_mount_still_hides_what_lies_behind_it() {
+fn an_unlisted_mount_still_hides_what_lies_behind_it() {
     let scratch = scratch();
     // `/os/lib` is a URL for the policy; without it the directory `os/lib` must not appear in its place.
     let grant = grant(
@@ -100,7 +100,7 @@ fn tp_41_an_unlisted_mount_still_hides_what_lies_behind_it() {
 }
 
 #[test]
-fn tp_41_what_is_no_narrower_mount_refuses_the_layer() {
+fn what_is_no_narrower_mount_refuses_the_layer() {
     let scratch = scratch();
     symlink("ours", scratch.root.join("link")).unwrap();
     for (mounts, said) in [
@@ -145,7 +145,7 @@ fn tp_41_what_is_no_narrower_mount_refuses_the_layer() {
 }
 
 #[test]
-fn tp_41_a_url_may_be_narrowed_like_a_directory() {
+fn a_url_may_be_narrowed_like_a_directory() {
     let scratch = scratch();
     let tenant = with_mounts("    - {at: /os/lib, url: \"https://docs.example/v3/kits/\"}\n");
     let grant = grant(scratch.layers(POLICY, &tenant, "").unwrap());
@@ -158,7 +158,7 @@ fn tp_41_a_url_may_be_narrowed_like_a_directory() {
 
 /// Both layers are checked against the policy, and what holds is what both allow.
 #[test]
-fn tp_41_tenant_and_run_narrow_each_other() {
+fn tenant_and_run_narrow_each_other() {
     let scratch = scratch();
     let both = |tenant: (&str, &str), run: (&str, &str)| {
         scratch.layers(
@@ -208,7 +208,7 @@ fn tp_41_tenant_and_run_narrow_each_other() {
 
 /// A read-only mount of the policy protects its directory also where a layer does not mount it.
 #[test]
-fn tp_24_what_any_layer_mounts_read_only_is_not_written() {
+fn what_any_layer_mounts_read_only_is_not_written() {
     let scratch = scratch();
     let policy = POLICY.replace("dir: os,", "dir: ours/a,");
     let tenant = mounting("/workspace", "ours", "rw");

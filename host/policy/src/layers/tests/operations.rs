@@ -27,7 +27,7 @@ fn file_of(denial: &ProgramDenial) -> String {
 }
 
 #[test]
-fn tc_32_every_layer_needs_a_prefix_and_a_rule_with_the_method() {
+fn every_layer_needs_a_prefix_and_a_rule_with_the_method() {
     let all = wide("  net: [{url: \"https://docs.example/\", methods: [GET, POST]}]\n");
     let get_only = wide("  net: [{url: \"https://docs.example/a/\", methods: [GET]}]\n");
     let url = "https://docs.example/a/x";
@@ -57,7 +57,7 @@ fn tc_32_every_layer_needs_a_prefix_and_a_rule_with_the_method() {
 }
 
 #[test]
-fn tc_33_an_address_is_reached_only_if_every_layer_names_it() {
+fn an_address_is_reached_only_if_every_layer_names_it() {
     let url = "http://127.0.0.1:8000/x";
     assert_eq!(get(&under("", ""), url).unwrap(), Reach::Named);
     let naming = wide("  net: [{url: \"http://127.0.0.1:8000/\", methods: [GET]}]\n");
@@ -74,7 +74,7 @@ fn tc_33_an_address_is_reached_only_if_every_layer_names_it() {
 }
 
 #[test]
-fn tc_40_a_program_takes_a_rule_in_every_layer() {
+fn a_program_takes_a_rule_in_every_layer() {
     let all = wide("  process: [{program: ls, args: [[\"...\"]], cwd: [/]}]\n");
     let long = wide("  process: [{program: ls, args: [[\"-l\"]], cwd: [/workspace]}]\n");
     assert!(ls(&under(&all, &long), &["-l"], "/workspace/x").is_ok());
@@ -93,7 +93,7 @@ fn tc_40_a_program_takes_a_rule_in_every_layer() {
 }
 
 #[test]
-fn tc_40_the_policy_supplies_env_and_all_layers_narrow_network_and_writable() {
+fn the_policy_supplies_env_and_all_layers_narrow_network_and_writable() {
     let rule = |more: &str| {
         wide(&format!(
             "  process: [{{program: ls, args: [[\"...\"]], cwd: [/], env: {{A: layer}}{more}}}]\n"
@@ -127,7 +127,7 @@ fn tc_40_the_policy_supplies_env_and_all_layers_narrow_network_and_writable() {
 
 /// A layer that mounts read-only takes the writing of children as well.
 #[test]
-fn tp_32_nothing_is_writable_on_a_mount_that_a_layer_narrowed_to_ro() {
+fn nothing_is_writable_on_a_mount_that_a_layer_narrowed_to_ro() {
     let mounts = "  mounts: [{at: /workspace, dir: ours, mode: ro}]\n";
     let rule = "  process: [{program: ls, args: [[\"...\"]], cwd: [/workspace]}]\n";
     let tenant = wide(&format!("{mounts}{rule}"));
@@ -152,7 +152,7 @@ fn tp_32_nothing_is_writable_on_a_mount_that_a_layer_narrowed_to_ro() {
 
 /// `/os` holds `/os/lib` by its name, and no longer mounts it.
 #[test]
-fn tp_32_nothing_is_writable_on_a_mount_that_a_layer_leaves_out() {
+fn nothing_is_writable_on_a_mount_that_a_layer_leaves_out() {
     let policy = wide(
         "  mounts: [{at: /os, dir: os, mode: rw}, {at: /os/lib, dir: ours, mode: rw}]\n  \
          process: [{program: ls, args: [[]], cwd: [/os], writable: [/os/lib, /os/tools]}]\n",
@@ -171,7 +171,7 @@ fn tp_32_nothing_is_writable_on_a_mount_that_a_layer_leaves_out() {
 }
 
 #[test]
-fn tc_40_every_layer_means_the_same_file() {
+fn every_layer_means_the_same_file() {
     use std::os::unix::fs::PermissionsExt;
 
     let scratch = Scratch::new();
@@ -190,7 +190,7 @@ fn tc_40_every_layer_means_the_same_file() {
     assert_eq!(file_of(&denial), "tenant.yaml:9");
     assert!(
         !denial.to_string().contains(scratch.root.to_str().unwrap()),
-        "TC-17: {denial}"
+        "it shows credentials: {denial}"
     );
     // Of several rules of a layer the one for that file counts.
     let both = other.replace(
@@ -208,7 +208,7 @@ fn tc_40_every_layer_means_the_same_file() {
 }
 
 #[test]
-fn tp_27_the_program_of_a_layer_must_not_lie_in_a_mount_of_the_policy() {
+fn the_program_of_a_layer_must_not_lie_in_a_mount_of_the_policy() {
     use std::os::unix::fs::PermissionsExt;
 
     let scratch = Scratch::new();
@@ -225,7 +225,7 @@ fn tp_27_the_program_of_a_layer_must_not_lie_in_a_mount_of_the_policy() {
 }
 
 #[test]
-fn tc_40_a_tool_takes_a_directory_of_discovery_in_every_layer() {
+fn a_tool_takes_a_directory_of_discovery_in_every_layer() {
     let tool = |grant: &Grant| {
         grant
             .tool(&path("/os/tools/a/t.sh"))
@@ -262,7 +262,7 @@ fn tc_40_a_tool_takes_a_directory_of_discovery_in_every_layer() {
 }
 
 #[test]
-fn tp_37_children_leave_the_jail_only_if_every_layer_says_so() {
+fn children_leave_the_jail_only_if_every_layer_says_so() {
     let rule = "  process: [{program: ls, args: [[]], cwd: [/]}]\n  discovery: {run: [/os]}\n";
     let unjailed = wide(&format!("{rule}  jail: {{process: unjailed}}\n"));
     let required = wide(&format!("{rule}  jail: {{process: required}}\n"));

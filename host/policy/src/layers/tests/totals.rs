@@ -4,7 +4,7 @@ use super::*;
 
 /// What a layer omits restricts nothing.
 #[test]
-fn tp_42_the_least_limit_of_the_layers_holds() {
+fn the_least_limit_of_the_layers_holds() {
     let scratch = Scratch::new();
     let limits = |tenant: &str, run: &str| {
         let text = |limits: &str| match limits {
@@ -32,7 +32,7 @@ fn tp_42_the_least_limit_of_the_layers_holds() {
 }
 
 #[test]
-fn tp_20_a_core_module_gets_the_limits_that_are_stated_and_no_defaults_of_components() {
+fn a_core_module_gets_the_limits_that_are_stated_and_no_defaults_of_components() {
     let scratch = Scratch::new();
     let tenant = layer("  {}", "  limits: {wall_ms: 1000, fuel: 7}\n");
     let bounds = scratch
@@ -63,7 +63,7 @@ fn tools_are_described_unless_a_layer_forbids_it() {
 }
 
 #[test]
-fn tp_44_the_hash_of_layers_names_each_of_them() {
+fn the_hash_of_layers_names_each_of_them() {
     const EXAMPLE: &str = "version: 1\ntrusted_signers: [example.a]\ncapability_ceiling: {fs: {read: [/workspace]}, exec: true}\n";
     const H1: &str = "sha256:bbb19d00b13e9b607ac57f41c7a62ca0958c10de0820c0ab5db856edb6ca3066";
     let scratch = Scratch::new();

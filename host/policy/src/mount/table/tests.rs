@@ -55,7 +55,7 @@ fn rule(at: &str, directory: &str) -> MountRule {
         "{{version: 1, trusted_signers: [a], capability_ceiling: {{}}, host: {{mounts: [{{at: {at}, dir: '{directory}', mode: ro}}]}}}}"
     );
     let document = Document::parse("policy.yaml", text.as_bytes()).unwrap();
-    document.host.mounts.items[0].value.clone()
+    document.host.mounts.value[0].value.clone()
 }
 
 fn flag(flag: &str) -> CliMount {
@@ -63,7 +63,7 @@ fn flag(flag: &str) -> CliMount {
 }
 
 #[test]
-fn m_10_to_m_15_the_longest_prefix_by_whole_segments_wins() {
+fn the_longest_prefix_by_whole_segments_wins() {
     let scratch = scratch();
     let flags = [
         flag("/=./os"),
@@ -112,7 +112,7 @@ fn m_10_to_m_15_the_longest_prefix_by_whole_segments_wins() {
 }
 
 #[test]
-fn m_01_what_the_policy_maps_no_flag_maps_again() {
+fn what_the_policy_maps_no_flag_maps_again() {
     let scratch = scratch();
     let mapped = rule("/os", "os");
     let error = open(&scratch, std::slice::from_ref(&mapped), &[flag("/=ours")]).unwrap_err();
@@ -138,7 +138,7 @@ fn m_01_what_the_policy_maps_no_flag_maps_again() {
 }
 
 #[test]
-fn tp_22_flags_fill_cli_mounts_and_add_below_os_only() {
+fn flags_fill_cli_mounts_and_add_below_os_only() {
     let scratch = scratch();
     let data = CliMount::of_policy("/data=ours").unwrap();
     // A flag of `run` adds nothing, not even below /os.
@@ -160,7 +160,7 @@ fn tp_22_flags_fill_cli_mounts_and_add_below_os_only() {
 }
 
 #[test]
-fn tp_27_a_file_inside_a_mount_is_found() {
+fn a_file_inside_a_mount_is_found() {
     let scratch = scratch();
     let table = open(&scratch, &[], &[flag("/=os")]).unwrap();
     assert!(table.containing(&scratch.root.join("os/lib/git")).is_some());
