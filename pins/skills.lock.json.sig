@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "qI9qWzx6tVOcB/KPXTnjBman2uJTDmcBaSAKEVbzAxf3d40RUZkPZhDX4qQo6zkyZPG8OhHyAOXmhJTJbdRSDw=="
+    "signature": "BTuQsVGpu8XbQtAyz8OqqpN45Ox5VqqF39vybyI03d2FrgrnMZGKojhia2n52VHKM3HlJufB41nK6PGBQV+TBg=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "EWdh7d4X81Y2TVWWuGKoO0GvjkzSZMoTLiZBxhO6WC2UfpoCBrIvkkmWHfNTW41tLpTP1q8xWIhCMEqYcq1cCA=="
+    "signature": "G+rKY/d9gmYoyZ8u2v1LpWRwulMhOtSzS3UO5oCsmM+4/XwAixB7QFXBmKHlZaoNmMalB+exDQXkGsP+bqSOBg=="
   }
 ]
