@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, options};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 use super::error::DocumentFault;
 
@@ -69,7 +69,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Located> {
         Located(line, DocumentFault::NotUtf8)
     })?;
     let mut reader = Reader {
-        events: Parser::new_from_str_with_options(text, options! { strict_indentation: true }),
+        events: Parser::new_from_str(text),
         nodes: 0,
     };
     let mut root = None;
