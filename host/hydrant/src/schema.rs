@@ -2,7 +2,7 @@
 //! send.
 //!
 //! Each is made from the types that the file or the request is read into; that of policy documents is made by
-//! [`crate::policy::schema`], from the table that their reader uses.
+//! [`crate::policy::schema`], from the types that their reader fills.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
