@@ -12,7 +12,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 /// Threads that wait for locks at a time, in the whole process. One whose caller gave up ends when the lock is free, so that a
 /// holder that never lets go must not cost a thread for each call.
-const MAX_WAITING: usize = 32;
+pub const MAX_WAITING: usize = 32;
 /// How often the caller is asked whether it still waits, and how often one that found no thread tries again.
 const SLICE: Duration = Duration::from_millis(10);
 
@@ -35,14 +35,12 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    /// Waits for the lock of the open file `file`, in the kernel: whoever only tries now and then can lose for ever to others
-    /// that take the lock as soon as they have given it back.
-    ///
+    /// Waits for the lock of the open file `file`, in the kernel, which wakes the waiter whenever the lock is given back.
     /// `remaining` is asked now and then how long the caller still waits; none ends
     /// the wait, and so does no time. Answers none where the wait ended before the lock was free.
     ///
     /// # Errors
-    /// The system refuses the lock, or a thread that waits for it.
+    /// The system refuses the lock.
     pub fn wait(
         file: OwnedFd,
         kind: LockKind,
@@ -71,7 +69,7 @@ impl FileLock {
                 return Ok(None);
             };
             if queued.is_none() {
-                queued = Waiter::start(&file, blocking)?;
+                queued = Waiter::start(&file, blocking);
             }
             let slice = left.min(SLICE);
             match &queued {
@@ -100,15 +98,13 @@ struct Waiter {
 }
 
 impl Waiter {
-    /// None where as many threads wait as may.
-    fn start(file: &OwnedFd, operation: FlockOperation) -> io::Result<Option<Self>> {
-        let Some(place) = Place::take() else {
-            return Ok(None);
-        };
+    /// None where as many threads wait as may, or the system gives no thread.
+    fn start(file: &OwnedFd, operation: FlockOperation) -> Option<Self> {
+        let place = Place::take()?;
         let (tell, locked) = mpsc::sync_channel(1);
         // Of the same open file: its lock is that of `file`. Where the caller has gone, the lock is given back at once.
-        let own = file.try_clone()?;
-        thread::Builder::new()
+        let own = file.try_clone().ok()?;
+        let started = thread::Builder::new()
             .name("hydrant-lock".to_owned())
             .spawn(move || {
                 let _place = place;
@@ -116,8 +112,8 @@ impl Waiter {
                 // Closed first, so that a caller who drops the lock gives it back.
                 drop(own);
                 let _ = tell.send(outcome.map_err(io::Error::from));
-            })?;
-        Ok(Some(Self { locked }))
+            });
+        started.is_ok().then_some(Self { locked })
     }
 }
 
@@ -189,24 +185,30 @@ mod tests {
         drop(hold(&path, LockKind::Exclusive));
     }
 
+    /// Whoever only tries now and then loses to others that take the lock as soon as they have given it back.
     #[test]
-    fn a_waiter_is_served_although_others_take_the_lock_whenever_it_is_free() {
+    #[cfg(target_os = "linux")]
+    fn a_waiter_blocks_in_the_kernel_and_gets_the_lock_when_it_is_free() {
+        use std::os::unix::fs::MetadataExt as _;
+
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let served = AtomicUsize::new(0);
+        let held = hold(&path, LockKind::Exclusive);
+        let inode = format!(":{} ", path.metadata().unwrap().ino());
+        let is_waited_for = || {
+            let locks = std::fs::read_to_string("/proc/locks").unwrap();
+            let mut lines = locks.lines();
+            lines.any(|line| line.contains("-> FLOCK") && line.contains(&inode))
+        };
         thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    while served.load(Ordering::Relaxed) == 0 {
-                        let held = attempt(&path, LockKind::Exclusive);
-                        thread::sleep(Duration::from_millis(if held.is_some() { 5 } else { 1 }));
-                    }
-                });
+            let waiter = scope.spawn(|| hold(&path, LockKind::Exclusive));
+            let until = Instant::now() + LONG;
+            while !is_waited_for() {
+                assert!(Instant::now() < until, "nobody waits in the kernel");
+                thread::yield_now();
             }
-            thread::sleep(Duration::from_millis(20));
-            let waited = FileLock::wait(open(&path), LockKind::Exclusive, || Some(LONG));
-            served.store(1, Ordering::Relaxed);
-            assert!(waited.unwrap().is_some());
+            drop(held);
+            drop(waiter.join().unwrap());
         });
     }
 

@@ -34,6 +34,7 @@ pub use self::journal::{Entries, Journal, MAX_DENIED_OPERATIONS};
 pub use self::meter::{Budget, BudgetExceeded, Meter, MeterBudgets, Used};
 pub use self::own_files::OwnFiles;
 pub use self::own_files::real;
+pub use self::parallel::MAX_HELPERS;
 pub use hydrant_jail::Cancellation;
 
 /// What one component call may do and has left: made for the call, shared by its hostcalls, dropped with it.

@@ -5,8 +5,7 @@
 //! starting a thread. A panic in an item is never swallowed: it goes on in the calling thread.
 //!
 //! All hostcalls of the process together have at most [`MAX_HELPERS`] further threads: a call that finds none free does its
-//! work alone. There is no pool that keeps threads, because a hostcall would have to wait until those of other tenants give
-//! some back; starting one takes about 20 µs, which is little beside a request or a millisecond of reading.
+//! work alone. There is no pool that keeps threads: a hostcall would have to wait until those of other tenants give some back.
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -20,9 +19,9 @@ use super::Cancellation;
 /// Effects that are at work at a time.
 pub(super) const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
 
-/// Threads that help hostcalls at a time, in the whole process. Each takes four memory mappings of the kernel's limit, for
-/// which the engine leaves room.
-const MAX_HELPERS: usize = 576;
+/// Threads that help hostcalls at a time, in the whole process. Each takes four of the memory mappings that the kernel lets a
+/// process have, which the engine leaves to them.
+pub const MAX_HELPERS: usize = 576;
 
 /// Threads that help now.
 static HELPERS: AtomicUsize = AtomicUsize::new(0);

@@ -89,6 +89,22 @@ enum Part {
     Follow(Arc<Flight>),
 }
 
+/// A question that is being asked. Dropped without an answer, it is forgotten, and those who wait are told.
+struct Leading<'a> {
+    describer: &'a ComponentDescriber,
+    flight: &'a Arc<Flight>,
+    digest: &'a Digest,
+}
+
+impl Drop for Leading<'_> {
+    fn drop(&mut self) {
+        if !self.flight.has_landed() {
+            self.describer.forget(self.flight, self.digest);
+            self.flight.land(Err(DescribeError::Timeout));
+        }
+    }
+}
+
 impl ComponentDescriber {
     /// `fetcher` is never used: a tool is granted nothing.
     #[must_use]
@@ -138,22 +154,32 @@ impl ComponentDescriber {
         digest: &Digest,
         ask: impl FnOnce() -> Result<String, DescribeError>,
     ) -> Result<String, DescribeError> {
+        // Also where asking panics: nobody is to wait for an answer that never comes.
+        let _leading = Leading {
+            describer: self,
+            flight,
+            digest,
+        };
         let mut outcome = ask();
         if outcome.is_err() && Cancellation::current().is_cancelled() {
             // That nobody waits for us any more is no answer for those who follow.
             outcome = Err(DescribeError::Timeout);
         }
         if outcome.is_err() {
-            let mut known = self.known();
-            if known
-                .get(digest)
-                .is_some_and(|known| Arc::ptr_eq(known, flight))
-            {
-                known.remove(digest);
-            }
+            self.forget(flight, digest);
         }
         flight.land(outcome.clone());
         outcome
+    }
+
+    fn forget(&self, flight: &Arc<Flight>, digest: &Digest) {
+        let mut known = self.known();
+        if known
+            .get(digest)
+            .is_some_and(|known| Arc::ptr_eq(known, flight))
+        {
+            known.remove(digest);
+        }
     }
 
     /// What another process was told, or else what the component says now.
@@ -360,6 +386,20 @@ mod tests {
             key: folder.join("state"),
         });
         ComponentDescriber::keeping(Arc::new(Fetcher::new(&[]).unwrap()), Some(cache))
+    }
+
+    #[test]
+    fn who_waits_for_a_question_that_panicked_is_told_and_asks_again() {
+        let describer = describer();
+        let digest = Digest::of(b"a");
+        let Part::Lead(flight) = describer.part(&digest) else {
+            panic!("nobody has asked");
+        };
+        let ask = || describer.lead(&flight, &digest, || panic!("while asking"));
+        let panicked = catch_unwind(AssertUnwindSafe(ask));
+        assert!(panicked.is_err());
+        assert_eq!(flight.wait(LONG), Some(Err(DescribeError::Timeout)));
+        assert!(matches!(describer.part(&digest), Part::Lead(_)));
     }
 
     #[test]

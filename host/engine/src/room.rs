@@ -31,9 +31,9 @@ const SLOT_BYTES: u64 = (4 << 30) + (36 << 20);
 /// The same outside of a pool, where there is a guard on both sides.
 const ON_DEMAND_BYTES: u64 = (4 << 30) + (64 << 20);
 
-/// Mappings that are left for the rest of the process: its allocator, files, databases, and threads, of which those that help
-/// hostcalls take up to 2,304.
-const RESERVE: u64 = 3_000;
+/// Mappings that are left for the rest of the process: 1,000 for its allocator, threads, files and databases, and four for each
+/// thread that helps a hostcall or waits for a lock.
+const RESERVE: u64 = 3_500;
 /// Mappings that a pool leaves for components.
 const FOR_COMPONENTS: u64 = 1_000;
 /// Bytes of address space that a pool leaves for everything else.

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use crate::{BudgetExceeded, Meter};
-use hydrant_base::LockFile;
+use hydrant_base::LeaseFile;
 
 /// Tries, and the pause between two of them.
 const TRIES: u32 = 50;
@@ -18,11 +18,11 @@ pub(super) fn take<'directory>(
     directory: &'directory OwnedFd,
     file: &str,
     meter: &Meter,
-) -> Result<Option<LockFile<'directory>>, BudgetExceeded> {
+) -> Result<Option<LeaseFile<'directory>>, BudgetExceeded> {
     let name = format!("{file}.lock");
     for _ in 0..TRIES {
         let left = meter.remaining()?;
-        match LockFile::attempt(directory, &name) {
+        match LeaseFile::attempt(directory, &name) {
             Ok(None) => std::thread::sleep(PAUSE.min(left)),
             taken => return Ok(taken.ok().flatten()),
         }

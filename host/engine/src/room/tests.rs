@@ -59,6 +59,13 @@ fn engine(slots: u32, kernel: Stated) -> HostEngine {
 }
 
 #[test]
+fn the_reserve_holds_every_thread_that_is_not_counted() {
+    let threads = hydrant_capability::MAX_HELPERS + hydrant_base::MAX_WAITING;
+    let threads = u64::try_from(threads).unwrap();
+    assert!(RESERVE >= 1_000 + 4 * threads);
+}
+
+#[test]
 fn without_limits_all_slots_fit_and_nothing_is_counted() {
     let kernel = Stated::default();
     let room = Arc::new(Room::new(kernel.clone()));
@@ -89,7 +96,7 @@ fn what_else_the_process_has_is_counted_before_much_is_promised() {
 /// What was known stands, and the wall with it.
 #[test]
 fn a_kernel_that_cannot_be_asked_is_no_kernel_without_limits() {
-    let kernel = mappings(5_000, 500);
+    let kernel = mappings(5_500, 500);
     let (silent, used) = (Arc::clone(&kernel.silent), Arc::clone(&kernel.used));
     let room = Arc::new(Room::new(kernel));
     let mut loaded = vec![room.component().unwrap()];
@@ -150,11 +157,11 @@ fn slots_that_the_address_space_does_not_suffice_for_are_fewer_and_it_is_said_wh
 #[test]
 fn an_engine_has_the_slots_that_fit_or_no_pool_at_all() {
     let of = |limit| engine(1_000, mappings(limit, 200)).allocation().clone();
-    let Allocation::Pooling { slots, short, .. } = of(6_000) else {
+    let Allocation::Pooling { slots, short, .. } = of(6_500) else {
         panic!("there is room for some slots");
     };
     assert!((8..1_000).contains(&slots) && short.is_some(), "{slots}");
-    let Allocation::OnDemand { reason } = of(4_240) else {
+    let Allocation::OnDemand { reason } = of(4_740) else {
         panic!("there is room for no more than a few slots");
     };
     assert!(reason.contains("vm.max_map_count"), "{reason}");
@@ -162,7 +169,7 @@ fn an_engine_has_the_slots_that_fit_or_no_pool_at_all() {
 
 #[test]
 fn one_component_too_many_is_refused_and_one_less_makes_room() {
-    let kernel = mappings(3_500, 400);
+    let kernel = mappings(4_000, 400);
     let used = Arc::clone(&kernel.used);
     let engine = engine(1, kernel);
     let declared = [Capability {
@@ -188,7 +195,7 @@ fn one_component_too_many_is_refused_and_one_less_makes_room() {
         (refused.taker, refused.wall),
         (Taker::Component, Wall::Mappings)
     );
-    assert_eq!((refused.limit, refused.asked), (3_500, OF_COMPONENT));
+    assert_eq!((refused.limit, refused.asked), (4_000, OF_COMPONENT));
     assert!(refused.left < OF_COMPONENT);
     drop(kept);
     load().unwrap();
@@ -208,7 +215,7 @@ fn a_call_outside_of_a_pool_is_refused_before_the_kernel_would() {
     );
     assert_eq!(refused.asked, 2 * ON_DEMAND_BYTES);
 
-    let kernel = mappings(4_000, 900);
+    let kernel = mappings(4_500, 900);
     let used = Arc::clone(&kernel.used);
     let room = Arc::new(Room::new(kernel));
     let calls: Vec<_> = std::iter::from_fn(|| {
@@ -217,7 +224,7 @@ fn a_call_outside_of_a_pool_is_refused_before_the_kernel_would() {
         Some(held)
     })
     .collect();
-    let fit = (4_000 - 900 - RESERVE) / (OF_MEMORY_ON_DEMAND + OF_THREAD);
+    let fit = (4_500 - 900 - RESERVE) / (OF_MEMORY_ON_DEMAND + OF_THREAD);
     assert_eq!(u64::try_from(calls.len()).unwrap(), fit);
     drop(calls);
     room.instance(1).unwrap();
@@ -225,7 +232,7 @@ fn a_call_outside_of_a_pool_is_refused_before_the_kernel_would() {
 
 #[test]
 fn what_a_pool_has_promised_is_given_back_with_its_engine() {
-    let kernel = mappings(7_000, 200);
+    let kernel = mappings(7_500, 200);
     let room = Arc::new(Room::new(kernel));
     let options = EngineOptions {
         slots: 200,

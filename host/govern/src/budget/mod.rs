@@ -1,6 +1,6 @@
 //! Budgets of a run: what a session may use, what it has used, and what is left for a call.
 //!
-//! [`Rules`] are what holds for a run: configuration, what the run asked for less of, what operators added. [`Budget`] is
+//! [`Rules`] are what holds for a run: configuration, and what operators added. [`Budget`] is
 //! what the run used; it is kept by the registry across restarts. A call is first admitted ([`Rules::admit`]), then has its
 //! step reserved ([`Budget::reserve`]), is capped by what is left ([`Rules::left`]), then charged ([`Budget::charge`]), however
 //! it ended.

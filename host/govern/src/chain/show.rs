@@ -75,7 +75,8 @@ pub fn show(
     let unreadable =
         |error: FolderError| Failure::new(Code::AuditUnavailable, format!("chain: {error}"));
     let state = Folder::look(state).map_err(unreadable)?;
-    let lock = Lock::share(&state, Instant::now() + Duration::from_secs(5));
+    let until = Instant::now() + Duration::from_secs(5);
+    let lock = Lock::share(&state, until)?;
     let Some(chain) = state.child("chain").map_err(unreadable)? else {
         return Ok(None);
     };

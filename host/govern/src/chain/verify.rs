@@ -133,7 +133,7 @@ pub fn verify(state: &Path, anchor: Option<&Anchor>, stop: Stop<'_>) -> Result<V
     let state = Folder::look(state).map_err(unreadable)?;
     let until = Instant::now() + Duration::from_secs(5);
     // Without the lock a writer could be seen half-way; a copy that cannot be locked has no writer.
-    let lock = Lock::share(&state, until);
+    let lock = Lock::share(&state, until)?;
     let mut verdict = Verdict {
         ok: false,
         records: 0,

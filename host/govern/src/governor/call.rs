@@ -2,7 +2,7 @@
 
 use hydrant_canonical::Json;
 use schemars::JsonSchema;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
@@ -32,12 +32,17 @@ impl Execute {
     ///
     /// It has other members, or not all of these.
     pub fn read(input: Json) -> Result<Self, serde_json::Error> {
+        let (mut input, mut params) = (input, no_params());
+        if let Json::Object(members) = &mut input
+            && let Some(at) = members.iter().position(|(name, _)| name == "params")
+        {
+            let (_, sent) = members.remove(at);
+            if sent != Json::Null {
+                params = sent;
+            }
+        }
         let request: Self = serde_json::from_value(input.nearest())?;
-        let params = input.get("params").filter(|params| **params != Json::Null);
-        Ok(Self {
-            params: params.cloned().unwrap_or_else(no_params),
-            ..request
-        })
+        Ok(Self { params, ..request })
     }
 }
 
@@ -45,9 +50,9 @@ fn no_params() -> Json {
     Json::Object(Vec::new())
 }
 
-/// The numbers of `serde`'s values are not those that were written, so [`Execute::read`] takes the params from the text.
-fn read_apart<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
-    IgnoredAny::deserialize(deserializer).map(|_| no_params())
+/// The numbers of `serde`'s values are not those that were written, so [`Execute::read`] alone reads the params.
+fn read_apart<'de, D: Deserializer<'de>>(_: D) -> Result<Json, D::Error> {
+    Err(D::Error::custom("params are not read from these values"))
 }
 
 /// The input of `ccos.primitive.map`, and of `hydrant map --list` of a jailed agent.
@@ -76,7 +81,7 @@ pub struct Onboard {
     /// id of the loaded skill
     pub skill: String,
     /// what {{user_input}} of a step stands for; of a step without params, its params as a JSON object
-    #[serde(default, alias = "user-input")]
+    #[serde(default)]
     pub user_input: Option<Value>,
 }
 
@@ -138,7 +143,7 @@ impl Governor {
                     .map(|requested| json!(requested))
             }
             "ccos.skill.onboard" => {
-                let request: Onboard = read(input)?;
+                let request: Onboard = read(with_underscore(input, "user-input"))?;
                 self.onboard(caller, &request.skill, request.user_input.as_ref())
             }
             "ccos.skill.list" => {
@@ -155,6 +160,18 @@ impl Governor {
             other => self.execute_capability(caller, other, or_empty(input)),
         }
     }
+}
+
+/// Spells a member with `_` for `-`, unless it is there in both spellings.
+fn with_underscore(mut input: Json, name: &str) -> Json {
+    let plain = name.replace('-', "_");
+    if let Json::Object(members) = &mut input
+        && !members.iter().any(|(known, _)| *known == plain)
+    {
+        let dashed = members.iter_mut().filter(|(known, _)| known == name);
+        dashed.for_each(|(known, _)| known.clone_from(&plain));
+    }
+    input
 }
 
 fn or_empty(input: Json) -> Json {

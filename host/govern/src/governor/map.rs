@@ -87,7 +87,7 @@ impl Governor {
         ) {
             (Some(true), _) => Ok(answer),
             (Some(false), Some(error)) => Err(serde_json::from_value(error.clone())
-                .unwrap_or_else(|_| invalid("its error is none of section 27"))),
+                .unwrap_or_else(|_| invalid("its error has none of the known codes"))),
             _ => Err(invalid("its answer is neither")),
         }
     }

@@ -94,6 +94,8 @@ pub struct Governor {
 impl Governor {
     /// Opens the state in this directory, made (0700) if it is not there; what a crash left is recovered.
     ///
+    /// Values of secrets are then in memory: see [`forbid_core_dumps`](crate::secrets::forbid_core_dumps).
+    ///
     /// # Errors
     ///
     /// `store-unavailable` where the database cannot be opened, migrated or checked.

@@ -1,11 +1,12 @@
 //! The file, read only if it is the operator's alone, and replaced as a whole.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use hydrant_base::{FileLock, LockKind};
 use rustix::fs::OFlags;
 use zeroize::Zeroizing;
 
@@ -16,7 +17,6 @@ use crate::failure::{Code, Failure};
 const MOST: u64 = 16 * 1024 * 1024;
 /// How long a change waits for the one before it.
 const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// What it says; nothing where there is none.
 pub(super) fn read(path: &Path) -> Result<Content, Failure> {
@@ -126,7 +126,7 @@ fn full() -> Failure {
 }
 
 /// Held while the file is changed; makes the directory. Two processes change it one after the other.
-pub(super) fn lock(path: &Path) -> Result<File, Failure> {
+pub(super) fn lock(path: &Path) -> Result<FileLock, Failure> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new()
         .recursive(true)
@@ -143,16 +143,10 @@ pub(super) fn lock(path: &Path) -> Result<File, Failure> {
         .open(path.with_extension("lock"))
         .map_err(|error| unavailable(&error))?;
     let until = Instant::now() + PATIENCE;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(PAUSE),
-            Err(TryLockError::WouldBlock) => {
-                return Err(unavailable(&"somebody has been changing it for 5 s"));
-            }
-            Err(TryLockError::Error(error)) => return Err(unavailable(&error)),
-        }
-    }
+    let left = || until.checked_duration_since(Instant::now());
+    FileLock::wait(file.into(), LockKind::Exclusive, left)
+        .map_err(|error| unavailable(&error))?
+        .ok_or_else(|| unavailable(&"somebody has been changing it for 5 s"))
 }
 
 fn parent(path: &Path) -> Result<(), Failure> {

@@ -100,10 +100,11 @@ pub struct SecretStore {
     env_secrets: Vec<String>,
 }
 
-/// Has this process, and what it starts, leave no core dump: values of secrets that are in memory must not reach a disk. A
-/// program that opens a governor calls it when it begins; a library that embeds one decides for itself.
+/// Limits the core dumps of this process, and of what it starts, to nothing of use: values of secrets that are in memory must
+/// not reach a disk. A program that opens a governor calls it when it begins; a library that embeds one decides for itself.
 ///
-/// The limit is one byte, because a host that hands dumps to a program of its own takes zero for no limit (`core(5)`).
+/// The limit is one byte, because a host that hands dumps to a program of its own takes zero for no limit (`core(5)`). An
+/// inherited limit of zero stays zero, for no process can raise it.
 pub fn forbid_core_dumps() {
     let inherited = rustix::process::getrlimit(Resource::Core).maximum;
     let least = Some(inherited.map_or(1, |inherited| inherited.min(1)));

@@ -1,19 +1,21 @@
 //! The one writer: an exclusive lock on a file of the state directory, held for one change.
 
-use std::fs::File;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, OFlags};
+use hydrant_base::{FileLock, LockKind};
+use rustix::fs::OFlags;
 
 use super::folder::{Folder, FolderError};
+use crate::failure::{Code, Failure};
 
 const NAME: &str = "govern.lock";
-const FIRST_PAUSE: Duration = Duration::from_micros(200);
-const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// Held until dropped.
 #[derive(Debug)]
-pub(crate) struct Lock(#[allow(dead_code)] File);
+pub(crate) struct Lock {
+    _held: FileLock,
+}
 
 /// Why it is not held.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +26,12 @@ pub(crate) enum LockError {
     Folder(#[from] FolderError),
 }
 
+impl From<LockError> for Failure {
+    fn from(error: LockError) -> Self {
+        Self::new(Code::AuditUnavailable, format!("state: {error}"))
+    }
+}
+
 impl Lock {
     /// Waits for it until then.
     pub(crate) fn take(folder: &Folder, until: Instant) -> Result<Self, LockError> {
@@ -32,43 +40,67 @@ impl Lock {
 
     /// The same on another file, for something else that only one may do at a time.
     pub(super) fn named(folder: &Folder, name: &str, until: Instant) -> Result<Self, LockError> {
-        let mut pause = FIRST_PAUSE;
         loop {
             let file = folder.open_or_make(name, OFlags::RDWR)?;
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                // A lock on a file that somebody has taken away in the meantime keeps nobody out.
-                Ok(()) if stands(folder, name, &file)? => return Ok(Self(file)),
-                Ok(()) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(folder.failed(name, error.into()).into()),
+            let held = FileLock::wait(file.into(), LockKind::Exclusive, || remaining(until))
+                .map_err(|error| folder.failed(name, error))?
+                .ok_or(LockError::Busy)?;
+            // A lock on a file that somebody has taken away in the meantime keeps nobody out.
+            if stands(folder, name, held.file())? {
+                return Ok(Self { _held: held });
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(LockError::Busy);
-            }
-            std::thread::sleep(pause.min(left));
-            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+            remaining(until).ok_or(LockError::Busy)?;
         }
     }
 
-    /// The same for somebody who only reads: shared, none where it cannot be had (a copy on read-only media, another's).
-    pub(crate) fn share(folder: &Folder, until: Instant) -> Option<Self> {
-        let file = folder.open(NAME, OFlags::RDONLY).ok()??;
-        loop {
-            if rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
-                return Some(Self(file));
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return None;
-            }
-            std::thread::sleep(LONGEST_PAUSE.min(left));
+    /// The same for somebody who only reads: shared, none where there is none to be had (a copy on read-only media, another
+    /// user's). Whoever read beside a writer would see a change half-way.
+    pub(crate) fn share(folder: &Folder, until: Instant) -> Result<Option<Self>, LockError> {
+        let Some(file) = folder.open(NAME, OFlags::RDONLY).ok().flatten() else {
+            return Ok(None);
+        };
+        match FileLock::wait(file.into(), LockKind::Shared, || remaining(until)) {
+            Ok(Some(held)) => Ok(Some(Self { _held: held })),
+            Ok(None) => Err(LockError::Busy),
+            Err(_) => Ok(None),
         }
     }
 }
 
-fn stands(folder: &Folder, name: &str, file: &File) -> Result<bool, FolderError> {
+fn remaining(until: Instant) -> Option<Duration> {
+    until.checked_duration_since(Instant::now())
+}
+
+fn stands(folder: &Folder, name: &str, file: impl AsFd) -> Result<bool, FolderError> {
     let held = rustix::fs::fstat(file).map_err(|error| folder.failed(name, error.into()))?;
     Ok(folder
         .stat(name)?
         .is_some_and(|stat| stat.st_ino == held.st_ino && stat.st_dev == held.st_dev))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_millis(50)
+    }
+
+    #[test]
+    fn a_reader_never_reads_beside_a_writer() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder::look(home.path()).unwrap();
+        assert!(
+            Lock::share(&folder, soon()).unwrap().is_none(),
+            "no writer was ever here"
+        );
+        let writing = Lock::take(&folder, soon()).unwrap();
+        assert!(matches!(Lock::share(&folder, soon()), Err(LockError::Busy)));
+        assert!(matches!(Lock::take(&folder, soon()), Err(LockError::Busy)));
+        drop(writing);
+        let reading = Lock::share(&folder, soon()).unwrap();
+        assert!(reading.is_some());
+        assert!(Lock::share(&folder, soon()).unwrap().is_some());
+        assert!(matches!(Lock::take(&folder, soon()), Err(LockError::Busy)));
+    }
 }

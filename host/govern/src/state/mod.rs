@@ -143,7 +143,7 @@ impl State {
             });
         }
         let until = Instant::now() + PATIENCE;
-        let _lock = Lock::take(&folder, until).map_err(writer::locked)?;
+        let _lock = Lock::take(&folder, until)?;
         let writer = Writer::open(&folder)?;
         let known = Known::of(&writer);
         Ok(Self {
@@ -174,7 +174,7 @@ impl State {
     /// Returns the later of the system clock and the newest known chain time, for reading.
     ///
     /// What another process has written since counts too. Where the chain's head cannot be read, time does not go backward:
-    /// what this process has seen of it and what the database witnesses of it still count.
+    /// what the database witnesses of it counts. Nothing of it is kept, for a head is not verified here.
     #[must_use]
     pub fn now(&self) -> Time {
         let head = crate::chain::newest(&self.folder).or_else(|| {
@@ -183,9 +183,9 @@ impl State {
             self.keep_reader(reader);
             witnessed
         });
-        let mut known = locked(&self.known);
-        known.newest = known.newest.max(head.unwrap_or_default());
-        Time::now().max(known.newest)
+        Time::now()
+            .max(self.known().newest)
+            .max(head.unwrap_or_default())
     }
 
     /// Reads; never waits for a writer. All of it sees one state of the database, that of its beginning.
@@ -288,12 +288,12 @@ impl State {
             .as_ref()
             .map_err(Clone::clone)?
             .take(until)
-            .ok_or_else(|| writer::locked(lock::LockError::Busy))?;
+            .ok_or(lock::LockError::Busy)?;
         let writer = &mut *turn;
         if let Some(damage) = writer.damage() {
             return Err(damage);
         }
-        let _lock = Lock::take(&self.folder, until).map_err(writer::locked)?;
+        let _lock = Lock::take(&self.folder, until)?;
         writer.refresh()?;
         let done = act(writer);
         *locked(&self.known) = Known::of(writer);

@@ -9,7 +9,6 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::database::{self, Known, failed};
 use super::folder::Folder;
 use super::kill::kill_point;
-use super::lock::LockError;
 use super::running::Running;
 use super::{Change, Head};
 use crate::chain::{
@@ -428,9 +427,4 @@ fn head(log: &Log) -> Head {
 fn seen(log: &Log) -> Option<(u64, Seen)> {
     // Without it the segment is read once more at the next start.
     log.seen().unwrap_or_default()
-}
-
-/// Returns what a second writer is told that waited for the lock in vain.
-pub(super) fn locked(error: LockError) -> Failure {
-    Failure::new(Code::AuditUnavailable, format!("state: {error}"))
 }

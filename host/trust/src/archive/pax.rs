@@ -22,11 +22,14 @@ impl Attributes {
     /// Reads the body of a PAX header.
     pub(super) fn parse(body: &[u8]) -> Result<Self, ArchiveError> {
         let malformed = || ArchiveError::Header("a PAX record is malformed");
-        // The `tar` crate stops at an empty line, where other readers go on, and lets the last record end anyhow.
+        // The `tar` crate stops at an empty line, where other readers go on, takes a sign before a length, and lets the last
+        // record end anyhow.
         let lines = body
             .strip_suffix(b"\n")
             .map(|lines| lines.split(|byte| *byte == b'\n'));
-        let whole = lines.is_some_and(|mut lines| lines.all(|line| !line.is_empty()));
+        let whole = lines.is_some_and(|mut lines| {
+            lines.all(|line| line.first().is_some_and(u8::is_ascii_digit))
+        });
         if !whole && !body.is_empty() {
             return Err(malformed());
         }
@@ -87,6 +90,7 @@ mod tests {
             b"2 a=b\n",
             b"-6 a=b\n",
             b"+6 a=b\n",
+            b"+7 a=b\n",
             b"6 abc\n",
             b" 6 a=b\n",
             b"99999999999999999999 a=b\n",

@@ -179,7 +179,10 @@ fn bytes(length: usize) -> u64 {
 /// An error of [`Unpacked`], or what the `tar` crate says of a header.
 fn unreadable(error: io::Error) -> ArchiveError {
     error.downcast().unwrap_or_else(|error| {
-        let is_size = error.to_string().contains("size");
+        // `… when getting size for NAME`: a field before it has too few bytes to say that.
+        let message = error.to_string();
+        let field = message.split_once(" when getting ");
+        let is_size = field.is_some_and(|(_, field)| field.starts_with("size for "));
         ArchiveError::Header(if is_size { SIZE } else { CHECKSUM })
     })
 }

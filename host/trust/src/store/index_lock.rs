@@ -1,6 +1,6 @@
 //! `index.json.lock`: whose turn it is to change the index.
 
-use hydrant_base::LockFile;
+use hydrant_base::LeaseFile;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -26,7 +26,7 @@ pub(super) fn locked<T>(
     };
     let directory = OwnedFd::from(File::open(home).map_err(failed)?);
     for _ in 0..ATTEMPTS {
-        if let Some(_lock) = LockFile::attempt(&directory, NAME).map_err(failed)? {
+        if let Some(_lock) = LeaseFile::attempt(&directory, NAME).map_err(failed)? {
             return work();
         }
         sleep(PAUSE);

@@ -2,7 +2,7 @@
 //!
 //! | from | to | made by | chain |
 //! |---|---|---|---|
-//! | | pending | [`open`]: a load, a call or an agent's request that finds no decision | `approval-requested` |
+//! | | pending | [`open`]: what finds no decision (a load, a call, an agent's request, a budget, a human action, a captured secret) | `approval-requested` |
 //! | pending | approved | an operator ([`super::approve`]), or policy at a load ([`grant_by_policy`](super::grant_by_policy)) | `approval-granted` |
 //! | pending | denied | an operator ([`super::deny`]) | `approval-denied` |
 //! | pending, approved | expired | whoever finds its time over ([`expire`], [`end_over`]), or the end of its session ([`end_session`]) | `approval-expired` |

@@ -243,7 +243,7 @@ fn loaded_hasty(hasty: &Setting) -> (Home, String) {
 fn expiry_is_written_down_once() {
     let hasty = Setting::hasty();
     let (home, id) = loaded_hasty(&hasty);
-    // ApprovalDetails as it is, also before anybody wrote it down.
+    // Listed as it is, also before anybody wrote it down.
     let listed = home
         .state
         .read(|database| approvals::list(database, Some(Status::Expired), home.state.now()))

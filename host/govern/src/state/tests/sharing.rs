@@ -181,10 +181,28 @@ fn a_head_that_cannot_be_read_sets_no_clock_back() {
     let seen = reader.now();
     assert!(seen > future);
     std::fs::write(home.path().join("chain/HEAD"), "{").unwrap();
-    // What this process has seen counts still, and without it what the database witnesses.
-    assert!(reader.now() >= seen);
+    // What the database witnesses counts, whatever this process knows.
     *reader.known.lock().unwrap() = super::super::Known::default();
-    assert!(reader.now() >= future);
+    assert!(reader.now() >= seen);
+}
+
+#[test]
+fn a_head_that_was_wrong_for_a_moment_leaves_no_time_behind() {
+    let home = Home::new();
+    let state = home.open();
+    state
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap();
+    let head = home.path().join("chain/HEAD");
+    let right = std::fs::read_to_string(&head).unwrap();
+    let future = Time::now().after(Duration::from_secs(3600));
+    let ts = serde_json::from_str::<serde_json::Value>(&right).unwrap()["ts"].clone();
+    let wrong = right.replace(ts.as_str().unwrap(), &future.to_string());
+    assert_ne!(wrong, right);
+    std::fs::write(&head, wrong).unwrap();
+    assert!(state.now() >= future);
+    std::fs::write(&head, right).unwrap();
+    assert!(state.now() < future);
 }
 
 /// A state whose chain begins a new segment after 4 KiB.

@@ -142,6 +142,25 @@ mod tests {
     }
 
     #[test]
+    fn arguments_in_another_spelling_or_of_another_type_are_refused() {
+        let refused = |name: &str, arguments: Value| {
+            let mut tools = table().iter().filter_map(BuiltIn::new);
+            let tool = tools.find(|tool| tool.name() == name).unwrap();
+            tool.call(arguments.into()).is_err()
+        };
+        assert!(refused(
+            "skill_onboard",
+            json!({ "skill": "a", "user-input": "x" })
+        ));
+        for params in [json!([]), json!("x"), json!(5)] {
+            let arguments = json!({ "skill": "a", "operation": "b", "params": params });
+            assert!(refused("skill_execute", arguments), "{params}");
+        }
+        let arguments = json!({ "skill": "a", "operation": "b", "params": null });
+        assert!(!refused("skill_execute", arguments));
+    }
+
+    #[test]
     fn an_operation_is_a_tool_by_its_declaration() {
         let tool = BuiltIn::new(&testing::table()[0]).unwrap();
         let listed = serde_json::to_value(tool.tool()).unwrap();

@@ -158,17 +158,23 @@ impl Server {
     pub(super) async fn catalogue(&self, who: &Identity) -> Result<Arc<Catalogue>, ErrorData> {
         let tenant = Arc::clone(&who.tenant);
         let catalogue = self.shared.catalogues.get(tenant.name(), &tenant);
-        // Others that come meanwhile wait here, and not on a thread.
-        let made = catalogue.get_or_try_init(|| async {
-            let made = tokio::task::spawn_blocking(move || Catalogue::new(&tenant)).await;
-            let made = made.map_err(|error| Problem::internal(&error))?;
-            made.map(Arc::new)
-                .map_err(|error| Problem::internal(&error))
-        });
-        match made.await {
-            Ok(made) => Ok(Arc::clone(made)),
-            Err(problem) => Err(results::of_request(&problem)),
+        if let Some(made) = catalogue.get() {
+            return Ok(Arc::clone(made));
         }
+        // In a task of its own: where the client leaves, what was begun for it is there for the next one. Others that come
+        // meanwhile wait in such tasks, and not on a thread.
+        let making = tokio::spawn(async move {
+            let make = || async {
+                let made = tokio::task::spawn_blocking(move || Catalogue::new(&tenant)).await;
+                let made = made.map_err(|error| Problem::internal(&error))?;
+                made.map(Arc::new)
+                    .map_err(|error| Problem::internal(&error))
+            };
+            catalogue.get_or_try_init(make).await.cloned()
+        });
+        let made = making.await.map_err(|error| Problem::internal(&error));
+        made.flatten()
+            .map_err(|problem| results::of_request(&problem))
     }
 
     /// Asks the service, and tells a client that wants to know that the call still runs. The service stops when the

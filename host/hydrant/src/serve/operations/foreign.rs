@@ -4,8 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use hydrant_canonical::Json;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::Error as _;
 use serde_json::Value;
 
 use super::{BodyKind, Declaration, Effect, Input, Method, Operation, Request, Roles, Tag};
@@ -216,7 +218,11 @@ impl Request for Execute {
     };
 
     fn read(input: Input) -> serde_json::Result<Self> {
-        Self::read(input.members)
+        let request = Self::read(input.members)?;
+        match request.params {
+            Json::Object(_) => Ok(request),
+            _ => Err(serde_json::Error::custom("params: it is no JSON object")),
+        }
     }
 
     fn perform(self, who: &Identity) -> Result<Answer, Problem> {

@@ -1,4 +1,4 @@
-//! Lock files: made exclusively, and taken over when they are old.
+//! Leases: lock files that are made exclusively, and taken over when they are old.
 //!
 //! Who creates the file holds the lock, so that it also holds between processes and against the original program. A
 //! file older than two minutes is left over from a process that died. It is taken over in place, under an advisory
@@ -33,16 +33,16 @@ const OPEN: OFlags = OFlags::RDWR
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
-/// A held lock; it is given back when this is dropped.
+/// A lease that is held; it is given back when this is dropped.
 #[derive(Debug)]
-pub struct LockFile<'directory> {
+pub struct LeaseFile<'directory> {
     directory: &'directory OwnedFd,
     name: String,
     file: File,
     token: String,
 }
 
-impl<'directory> LockFile<'directory> {
+impl<'directory> LeaseFile<'directory> {
     /// Makes the lock file `name` in `directory` or takes a stale one over; none if somebody else holds it.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl<'directory> LockFile<'directory> {
     pub fn attempt(
         directory: &'directory OwnedFd,
         name: &str,
-    ) -> io::Result<Option<LockFile<'directory>>> {
+    ) -> io::Result<Option<LeaseFile<'directory>>> {
         let token = random_hex::<16>()?;
         let create = OPEN | OFlags::CREATE | OFlags::EXCL;
         let made = retry_on_intr(|| rustix::fs::openat(directory, name, create, PRIVATE));
@@ -59,7 +59,7 @@ impl<'directory> LockFile<'directory> {
             Err(Errno::EXIST) => take_over(directory, name, &token)?,
             Err(error) => return Err(error.into()),
         };
-        Ok(file.map(|file| LockFile {
+        Ok(file.map(|file| LeaseFile {
             directory,
             name: name.to_owned(),
             file,
@@ -68,7 +68,7 @@ impl<'directory> LockFile<'directory> {
     }
 }
 
-impl Drop for LockFile<'_> {
+impl Drop for LeaseFile<'_> {
     fn drop(&mut self) {
         // Whoever has the advisory lock is about to take the file over. What is not removed becomes stale.
         if self.file.try_lock().is_ok()
@@ -159,8 +159,8 @@ mod tests {
         (directory, handle, lock)
     }
 
-    fn attempt(handle: &OwnedFd) -> Option<LockFile<'_>> {
-        LockFile::attempt(handle, NAME).unwrap()
+    fn attempt(handle: &OwnedFd) -> Option<LeaseFile<'_>> {
+        LeaseFile::attempt(handle, NAME).unwrap()
     }
 
     fn aged(path: &Path, seconds: u64) {
@@ -176,7 +176,7 @@ mod tests {
         let held = attempt(&handle).unwrap();
         assert_eq!(lock.metadata().unwrap().mode() & 0o777, 0o600);
         assert!(attempt(&handle).is_none());
-        assert!(LockFile::attempt(&handle, "another").unwrap().is_some());
+        assert!(LeaseFile::attempt(&handle, "another").unwrap().is_some());
         drop(held);
         assert!(!lock.exists());
         assert!(attempt(&handle).is_some());
@@ -232,7 +232,7 @@ mod tests {
         let victim = directory.path().join("victim");
         aged(&victim, 1000);
         std::os::unix::fs::symlink("victim", &lock).unwrap();
-        assert!(LockFile::attempt(&handle, NAME).is_err());
+        assert!(LeaseFile::attempt(&handle, NAME).is_err());
         assert_eq!(fs::read(&victim).unwrap(), b"somebody's token");
     }
 
