@@ -15,7 +15,7 @@ use hydrant::base::Digest;
 use hydrant::trust::archive::write_archive;
 use hydrant::trust::install::{InstallOptions, install};
 use hydrant::trust::{KeyRing, VerifiedBundle};
-use hydrant::{Host, keys_digest};
+use hydrant::{Host, SkillCall, keys_digest};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -58,7 +58,10 @@ fn demonstrate(workspace: &Path, work: &Path) -> Result<(), Box<dyn Error>> {
         .build()?;
 
     for (place, bundle) in &bundles {
-        let run = host.run_bundle(bundle, br#"{"uri":"os://agents/docs-gardener.md"}"#)?;
+        let run = host.call(SkillCall::bundle(
+            bundle,
+            br#"{"uri":"os://agents/docs-gardener.md"}"#,
+        ))?;
         match &run.result {
             Ok(response) => println!("from the {place}: {} bytes of response", response.len()),
             Err(failure) => println!("from the {place}: {failure}"),

@@ -4,7 +4,8 @@
     scripts/doc_test.py [--program FILE] [--list] [DOCUMENT...]     scripts/doc_test.py --self-test
 
 Each document is one session of bash in a clean clone of HEAD, with a home folder of its own and no terminal. Its blocks
-run in order; `hydrant` is target/release/hydrant of this checkout. In a block, `$ ` begins a command, which goes on while
+run in order; `hydrant` is target/release/hydrant of this checkout. Where the checkout is as clean as the clone, `cargo` builds
+the checkout in place of the clone, in which the same sources would all be compiled once more. In a block, `$ ` begins a command, which goes on while
 bash finds it unfinished; the lines after it are what it has to print, on standard output and standard error together.
 
 * `…` within a line stands for any text, alone on a line for any number of lines.
@@ -237,10 +238,28 @@ def plain_environment():
     return {name: value for name, value in os.environ.items() if not name.startswith(changing)}
 
 
+def changed():
+    """Returns what the checkout has that a clone of it has not."""
+    return subprocess.run(["git", "status", "--porcelain"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
+
+
+def cargo_of_checkout(folder):
+    """Writes a `cargo` into a folder that takes its manifest from this checkout."""
+    folder.mkdir(parents=True)
+    manifest = shlex.quote(str(CHECKOUT / "Cargo.toml"))
+    cargo = shlex.quote(shutil.which("cargo") or "cargo")
+    file = folder / "cargo"
+    file.write_text(f'#!/bin/sh\ncommand=$1\nshift\nexec {cargo} "$command" --manifest-path {manifest} "$@"\n')
+    file.chmod(0o755)
+
+
 def environment(home, program):
     """Returns the variables of a session."""
     env = plain_environment()
     tools = pathlib.Path.home()
+    if not changed():
+        cargo_of_checkout(home / "checkout/bin")
+        env["PATH"] = f"{home}/checkout/bin:{env['PATH']}"
     env.update(
         HOME=str(home), PATH=f"{program.parent}:{home}/.cargo/bin:{env['PATH']}", LC_ALL="C.UTF-8", TERM="dumb", NO_COLOR="1",
         CARGO_HOME=env.get("CARGO_HOME", str(tools / ".cargo")), RUSTUP_HOME=env.get("RUSTUP_HOME", str(tools / ".rustup")),
@@ -328,7 +347,7 @@ def main():
         return 0
     if not args.program.is_file():
         sys.exit(f"error: no program at {args.program}: build it with `cargo build --release`")
-    if subprocess.run(["git", "status", "--porcelain"], cwd=CHECKOUT, capture_output=True, text=True).stdout:
+    if changed():
         print("note: there are uncommitted changes, which the clean clone does not have", file=sys.stderr)
     # A session ends with this process, also when somebody ends it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

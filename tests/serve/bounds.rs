@@ -26,7 +26,7 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read() {
     let token = token("alpha", "caller");
     write!(
         stream,
-        "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ntransfer-encoding: chunked\r\n\r\n"
+        "POST /v1/hydrate HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ntransfer-encoding: chunked\r\n\r\n"
     )
     .unwrap();
     for _ in 0..64 {
@@ -76,7 +76,10 @@ fn who_sends_a_head_drop_by_drop_is_cut_off() {
     let mut stream = Client::new(server.address, None).connect();
     let started = Instant::now();
     let mut sent = 0;
-    for byte in b"GET /v1/skills HTTP/1.1\r\nhost: x\r\n".iter().cycle() {
+    for byte in b"GET /v1/skills HTTP/1.1\r\nhost: localhost\r\n"
+        .iter()
+        .cycle()
+    {
         if stream.write_all(&[*byte]).is_err() || started.elapsed() > Duration::from_secs(20) {
             break;
         }
@@ -105,7 +108,7 @@ fn who_sends_a_body_drop_by_drop_is_answered_408() {
     let token = token("alpha", "caller");
     write!(
         stream,
-        "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: 1000\r\n\r\n{{"
+        "POST /v1/hydrate HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ncontent-length: 1000\r\n\r\n{{"
     )
     .unwrap();
     let refused = answer(&mut stream);
@@ -118,7 +121,7 @@ fn of_tenant(server: &Server) -> TcpStream {
     let token = token("alpha", "caller");
     write!(
         stream,
-        "GET /v1/skills HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n"
+        "GET /v1/skills HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n"
     )
     .unwrap();
     assert_eq!(answer(&mut stream).status, 200);
@@ -159,7 +162,7 @@ fn idle_connections_without_a_token_shut_nobody_out() {
     // The oldest made room, and none of a tenant.
     assert_eq!(idle[0].read(&mut [0]).unwrap_or(0), 0);
     for own in &mut own {
-        own.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+        own.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
             .unwrap();
         assert_eq!(answer(own).status, 200);
     }
@@ -174,7 +177,7 @@ fn a_body_that_is_announced_too_large_is_refused_before_it_comes() {
         let token = token("alpha", "caller");
         write!(
             stream,
-            "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n{expects}\
+            "POST /v1/hydrate HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n{expects}\
              content-length: 4096\r\n\r\n"
         )
         .unwrap();
@@ -200,11 +203,35 @@ fn a_header_that_decides_is_there_once() {
         let mut stream = Client::new(server.address, None).connect();
         write!(
             stream,
-            "GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {own}\r\n{twice}\r\nconnection: close\r\n\r\n"
+            "GET {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {own}\r\n{twice}\r\nconnection: close\r\n\r\n"
         )
         .unwrap();
         let refused = answer(&mut stream);
         assert_eq!(refused.status, 400, "{path} {twice}: {}", refused.text());
+    }
+}
+
+#[test]
+fn a_name_that_was_pointed_to_this_machine_reaches_nothing() {
+    let (_, server) = shared();
+    let own = token("alpha", "operator");
+    for path in [
+        "/v1/skills",
+        "/healthz",
+        "/mcp",
+        "/openapi.json",
+        "/console",
+    ] {
+        let mut stream = Client::new(server.address, None).connect();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: evil.example:{}\r\nauthorization: Bearer {own}\r\nconnection: close\r\n\r\n",
+            server.address.port()
+        )
+        .unwrap();
+        let refused = answer(&mut stream);
+        assert_eq!(refused.status, 421, "{path}: {}", refused.text());
+        assert_eq!(refused.code(), "foreign-host", "{path}");
     }
 }
 

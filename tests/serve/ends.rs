@@ -41,7 +41,7 @@ fn while_it_ends_it_says_that_it_is_not_ready() {
     let mut running = anybody.connect();
     write!(
         running,
-        "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\nexpect: 100-continue\r\n\
+        "POST /v1/hydrate HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nexpect: 100-continue\r\n\
          content-length: {}\r\n\r\n",
         body.len()
     )

@@ -215,7 +215,7 @@ fn connections_of_one_tenant_are_bounded_and_others_connect() {
             let token = crate::house::token("alpha", "caller");
             write!(
                 stream,
-                "GET /v1/receipts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n"
+                "GET /v1/receipts HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n"
             )
             .unwrap();
             assert_eq!(crate::client::answer(&mut stream).status, 200);

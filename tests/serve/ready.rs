@@ -9,6 +9,30 @@ use crate::house::House;
 const IDLE: u64 = 60 * 1024 * 1024;
 
 #[test]
+fn a_tenant_whose_programs_are_not_confined_is_named_in_the_log() {
+    let house = House::new();
+    let policy = "version: 1\ntrusted_signers: [hydrant.build]\ncapability_ceiling: {exec: true}\n";
+    house.write("confined.yaml", policy);
+    house.write(
+        "unjailed.yaml",
+        &format!("{policy}host:\n  jail: {{process: unjailed}}\n"),
+    );
+    house.tenants(&[
+        ("alpha", "profile = \"trusted\"\npolicy = \"unjailed.yaml\""),
+        ("beta", "profile = \"trusted\"\npolicy = \"confined.yaml\""),
+    ]);
+    let server = house.serve();
+    server.says("process: unjailed");
+    let log = server.log();
+    let warned: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("unjailed"))
+        .collect();
+    assert!(warned.iter().any(|line| line.contains("alpha")), "{log}");
+    assert!(!warned.iter().any(|line| line.contains("beta")), "{log}");
+}
+
+#[test]
 fn the_service_is_ready_once_its_skills_are_compiled() {
     let house = House::new();
     // Two small ones: compiling all of them takes long on a busy machine.

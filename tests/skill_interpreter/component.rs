@@ -4,8 +4,8 @@ use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hydrant::Host;
 use hydrant::trust::imports;
+use hydrant::{Host, SkillCall};
 use serde_json::{Value, json};
 
 use crate::program::repository;
@@ -47,7 +47,7 @@ fn the_same_request_gives_the_same_bytes_back() {
         "content-b64": "IyBBCgojIyBCCgpgYGBiYXNoCmN1cmwgLXUgYTpiIC1kIHg9MSAtSCAnWC1BOiAkQScgaHR0cHM6Ly9hLm9yZy8kSUQKYGBgCg=="});
     let request = request.to_string();
     let answer = |host: &Host| {
-        host.ask("skill.interpret", request.as_bytes())
+        host.answer(SkillCall::new("skill.interpret", request.as_bytes()))
             .unwrap()
             .unwrap()
     };
@@ -120,7 +120,8 @@ fn what_a_command_means_is_decided_by_a_grammar() {
 fn decimals_keep_all_their_digits() {
     let host = Host::builder().build().unwrap();
     let answer = |request: Value| {
-        let answer = host.ask("skill.interpret", request.to_string().as_bytes());
+        let request = request.to_string();
+        let answer = host.answer(SkillCall::new("skill.interpret", request.as_bytes()));
         String::from_utf8(answer.unwrap().unwrap()).unwrap()
     };
     let number = "31.245270191439438";

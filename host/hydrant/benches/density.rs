@@ -28,9 +28,9 @@ use std::thread;
 
 use harness::Measured;
 use held::HeldServer;
-use hydrant::Host;
 use hydrant::engine::{CodeCacheFolders, Engine, EngineError, EngineOptions, most_slots};
 use hydrant::trust::{Capability, Wasm};
+use hydrant::{Host, SkillCall};
 use memory::{Memory, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -183,7 +183,9 @@ fn hold_calls(count: u64) -> Holding {
     assert!(pool.length() > before_pool.length(), "there is a pool");
     let request = json!({"url": format!("{url}doc.txt")}).to_string();
     let call = || {
-        let answer = host.answer("http.fetch_text", request.as_bytes()).unwrap();
+        let answer = host
+            .answer(SkillCall::new("http.fetch_text", request.as_bytes()))
+            .unwrap();
         String::from_utf8(answer.unwrap()).unwrap()
     };
     // The first loads the component, and the rest of it happens once.

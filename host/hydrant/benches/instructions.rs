@@ -36,7 +36,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use floor::native_hydrate;
 use hydrant::audit::AuditTarget;
-use hydrant::{Host, HydrateRequest};
+use hydrant::{Host, HydrateRequest, SkillCall};
 use material::{AGENT, os_root};
 use serde_json::json;
 
@@ -114,7 +114,11 @@ fn main() -> ExitCode {
 fn fresh_instance() {
     let host = Host::builder().build().unwrap();
     // A request that the skill refuses at once.
-    let mut call = || drop(black_box(host.answer("fs.read_text", b"{}").unwrap()));
+    let mut call = || {
+        drop(black_box(
+            host.answer(SkillCall::new("fs.read_text", b"{}")).unwrap(),
+        ));
+    };
     counted(&mut call);
 }
 

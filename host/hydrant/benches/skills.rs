@@ -24,8 +24,8 @@ use std::process::{Command, ExitCode, Output, Stdio};
 use std::time::Duration;
 
 use harness::{Measured, Target, alternate};
-use hydrant::Host;
 use hydrant::policy::CliMount;
+use hydrant::{Host, SkillCall};
 use serde_json::{Value, json};
 
 /// What a whole process may take beyond its work.
@@ -91,7 +91,9 @@ fn search(pattern: &str, case_sensitive: bool, samples: usize) -> Measured {
         .unwrap();
     let request = json!({"pattern": pattern, "case_sensitive": case_sensitive}).to_string();
     let found = || -> Value {
-        let run = host.run("search.ripgrep", request.as_bytes()).unwrap();
+        let run = host
+            .call(SkillCall::new("search.ripgrep", request.as_bytes()))
+            .unwrap();
         serde_json::from_slice(&run.result.unwrap()).unwrap()
     };
     let case = if case_sensitive { "-s" } else { "-i" };
@@ -121,7 +123,10 @@ fn read_text(samples: usize) -> Measured {
         .build()
         .unwrap();
     let request = json!({"path": "text.txt"}).to_string();
-    let read = || host.answer("fs.read_text", request.as_bytes()).unwrap();
+    let read = || {
+        host.answer(SkillCall::new("fs.read_text", request.as_bytes()))
+            .unwrap()
+    };
     let answer: Value = serde_json::from_slice(&read().unwrap()).unwrap();
     assert_eq!(
         answer["text"].as_str().unwrap().as_bytes(),

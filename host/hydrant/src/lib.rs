@@ -43,5 +43,5 @@ pub use hydrant_trust as trust;
 pub use embedded::{carried_components, embedded_pins, host_world_id, keys_digest};
 pub use host::{
     Delivery, Documents, Failure, Format, Found, Host, HostBuilder, HostError, HydrateRequest,
-    Listing, MAX_DOCUMENTS, PinnedSkillInfo, PlannerMounts, Run,
+    Listing, MAX_DOCUMENTS, PinnedSkillInfo, Run, SkillCall,
 };

@@ -254,8 +254,9 @@ impl Layers {
             .is_some_and(Mounted::is_writable)
     }
 
-    /// Children are confined unless every layer lets them run outside the jail.
-    pub(super) fn confinement(&self) -> Confinement {
+    /// Where programs run: in the jail, unless every layer lets them run outside of it.
+    #[must_use]
+    pub fn confinement(&self) -> Confinement {
         let confines = |layer: &Policy| layer.document.host.jail.process == Confinement::Required;
         if self.all().any(confines) {
             Confinement::Required

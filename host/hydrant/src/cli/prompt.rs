@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use hydrant::Host;
 use hydrant::home;
 use hydrant::hook::{
-    MakeHost, Mode, Planner, PlannerError, Settings, Source, Surroundings, Warning,
+    MakeHost, Mode, Planner, PlannerError, PlannerMounts, Settings, Source, Surroundings, Warning,
 };
 use hydrant::policy::{CliMount, VirtualPath};
-use hydrant::{Host, PlannerMounts};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -11,7 +11,7 @@ use hydrant::policy::CliMount;
 use hydrant::serve::syscall::Refusal;
 use hydrant::trust::Experimental;
 use hydrant::trust::limits::MAX_INPUT_BYTES;
-use hydrant::{HostBuilder, HostError, Run, home};
+use hydrant::{HostBuilder, HostError, Run, SkillCall, home};
 use hydrant_canonical::Json;
 
 use super::config::{self, AuditOptions, LayerOptions, PinOptions, PolicyOptions};
@@ -113,18 +113,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             return Err(skill_error(error));
         }
     };
-    let run = host
-        .run_delivering(&arguments.skill, &request, &mut |run: &Run| {
-            if let Ok(response) = &run.result {
-                slots.write_output(response)?;
-            }
-            let receipt = run.receipt(arguments.receipt_format);
-            if let Some(receipt) = &receipt {
-                slots.write_receipt(&receipt.to_bytes())?;
-            }
-            Ok(receipt.map(|receipt| receipt.hash().clone()))
-        })
-        .map_err(skill_error)?;
+    let mut deliver = |run: &Run| {
+        if let Ok(response) = &run.result {
+            slots.write_output(response)?;
+        }
+        let receipt = run.receipt(arguments.receipt_format);
+        if let Some(receipt) = &receipt {
+            slots.write_receipt(&receipt.to_bytes())?;
+        }
+        Ok(receipt.map(|receipt| receipt.hash().clone()))
+    };
+    let call = SkillCall::new(&arguments.skill, &request).delivering(&mut deliver);
+    let run = host.call(call).map_err(skill_error)?;
     match run.result {
         Ok(response) => {
             if arguments.output.is_none() {

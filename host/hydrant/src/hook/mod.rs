@@ -11,6 +11,7 @@ mod input;
 mod memory;
 mod message;
 mod model;
+mod mounts;
 mod plan;
 mod planner;
 mod reply;
@@ -25,6 +26,7 @@ pub use gather::{Memory, Sources, gather};
 pub use input::{INPUT_PATIENCE, InputError, MAX_INPUT_BYTES, read_input};
 pub use memory::{HttpMemory, MemoryError, MemorySource, Notes, Passage};
 pub use message::{Source, Warning, line};
+pub use mounts::PlannerMounts;
 pub use plan::{PlanError, PlanRequest, Planned, plan};
 pub use planner::{
     Answer, Finding, Material, Missing, Parsed, Planner, PlannerError, PlannerWarning, Skip,

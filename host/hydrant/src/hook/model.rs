@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 use super::planner::{Answer, Material, Planner};
 use super::settings::{Dialect, LlmSettings, Settings, When};
 use super::surroundings::Outward;
-use crate::Host;
 use crate::capability::fetch::Credential;
+use crate::{Host, SkillCall};
 
+/// The skill that asks a language model.
+const MODEL: &str = "prompt.hydrate.llm";
 /// How long the model may take.
 const LONGEST: Duration = Duration::from_secs(10);
 /// What is left for planning without it and for writing.
@@ -150,8 +152,14 @@ fn request(llm: &LlmSettings, texts: &Value, retry: &Value, left: Duration) -> V
 }
 
 fn ask(host: &Host, llm: &LlmSettings, request: &Value, left: Duration) -> Result<Reply, String> {
+    let request = request.to_string();
+    // It may send what the policy allows, and starts nothing.
+    let call = SkillCall::new(MODEL, request.as_bytes())
+        .without_processes(true)
+        .with_credential(credential(llm)?)
+        .within(left);
     let response = host
-        .ask_model(request.to_string().as_bytes(), credential(llm)?, left)
+        .answer(call)
         .map_err(|error| error.to_string())?
         .map_err(|failure| failure.to_string())?;
     serde_json::from_slice(&response)

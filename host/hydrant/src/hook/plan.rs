@@ -103,7 +103,7 @@ fn planned(
         let sources = Sources {
             query: planner.query(&request.prompt, share())?,
             transcript: request.transcript,
-            codebase: planner.mounts().has_workspace().then(|| planner.clone()),
+            codebase: planner.sees_workspace().then(|| planner.clone()),
             memory: memory(
                 &settings,
                 notes.as_deref(),

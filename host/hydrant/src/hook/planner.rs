@@ -9,9 +9,19 @@ use serde_json::{Map, Value, json};
 
 use super::memory::Passage;
 use super::message::Warning;
+use super::mounts::PlannerMounts;
 use super::settings::{Mode, Settings};
+use crate::engine::Budgets;
 use crate::engine::CallError;
-use crate::{Failure, Host, HostError, PlannerMounts};
+use crate::policy::Limits;
+use crate::{Failure, Host, HostError, SkillCall};
+
+/// The skill that plans.
+const PLANNER: &str = "prompt.hydrate";
+/// A hook's input of 8 MiB, as a JSON string in a JSON string, twice.
+const REQUEST_BYTES: u64 = 64 * 1024 * 1024;
+/// A file of 16 MiB as a JSON string.
+const RESPONSE_BYTES: u64 = 64 * 1024 * 1024;
 
 const REQUEST: &str = "hydrant.hydrate.request/1";
 const RESPONSE: &str = "hydrant.hydrate.response/1";
@@ -228,10 +238,9 @@ impl Planner {
         Self { mounts, ..self }
     }
 
-    /// What it may read.
-    #[must_use]
-    pub fn mounts(&self) -> &PlannerMounts {
-        &self.mounts
+    /// Whether it may read a working tree.
+    pub(super) fn sees_workspace(&self) -> bool {
+        self.mounts.workspace.is_some()
     }
 
     /// Verifies and compiles the component, or finds it compiled.
@@ -239,7 +248,9 @@ impl Planner {
     /// # Errors
     /// [`PlannerError`]
     pub fn load(&self) -> Result<(), PlannerError> {
-        self.host.load_planner().map_err(PlannerError::of_host)
+        self.host
+            .compile(PLANNER, None)
+            .map_err(PlannerError::of_host)
     }
 
     /// Reads the hook's input.
@@ -421,7 +432,7 @@ impl Planner {
     }
 
     fn add_catalog(&self, members: &mut Map<String, Value>) {
-        if self.mounts.has_catalog() {
+        if self.mounts.catalog.is_some() {
             members.insert("catalog".into(), json!({ "mount": "/catalog" }));
         }
     }
@@ -430,7 +441,7 @@ impl Planner {
         let bytes = request.to_string().into_bytes();
         let response = self
             .host
-            .ask_planner(&bytes, &self.mounts, time)
+            .answer(planning(&bytes, &self.mounts, time))
             .map_err(PlannerError::of_host)?
             .map_err(|failure| PlannerError::of_failure(&failure))?;
         let answer: Answer = serde_json::from_slice(&response).map_err(|error| {
@@ -445,6 +456,27 @@ impl Planner {
             Some(Refusal { code, detail }) => Err(PlannerError::Refused { code, detail }),
         }
     }
+}
+
+/// A call of the planner, which may read `mounts` and nothing else, and has at most `time`. A policy can only give it less.
+fn planning<'a>(request: &'a [u8], mounts: &PlannerMounts, time: Duration) -> SkillCall<'a> {
+    // What others have for a call of two seconds, for every two seconds: a check of a catalogue or of a file of prompts takes
+    // longer than a hook waits.
+    let shares = time.as_secs().div_ceil(2).clamp(1, 30);
+    let usual = Limits::default();
+    // A limit of this skill's own, unless the policy has lowered that of all skills.
+    let own_or_less =
+        |own: u64, policy: u64, default: u64| if policy < default { policy } else { own };
+    SkillCall::new(PLANNER, request)
+        .without_processes(true)
+        .with_mounts(mounts.all())
+        .within(time)
+        .limited(move |budgets| Budgets {
+            request_bytes: REQUEST_BYTES,
+            fuel: own_or_less(usual.fuel.saturating_mul(shares), budgets.fuel, usual.fuel),
+            response_bytes: own_or_less(RESPONSE_BYTES, budgets.response_bytes, usual.output_bytes),
+            ..budgets
+        })
 }
 
 impl PlannerError {

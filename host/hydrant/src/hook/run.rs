@@ -221,7 +221,7 @@ impl Run {
         let sources = Sources {
             query: fields.query,
             transcript: fields.transcript_path.map(Into::into),
-            codebase: planner.mounts().has_workspace().then(|| planner.clone()),
+            codebase: planner.sees_workspace().then(|| planner.clone()),
             memory: memory(
                 &self.settings,
                 self.notes.as_deref(),

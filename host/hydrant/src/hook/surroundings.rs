@@ -7,9 +7,10 @@ use std::time::Instant;
 use super::gather::Memory;
 use super::memory::{HttpMemory, Notes};
 use super::message::{Source, Warning};
+use super::mounts::PlannerMounts;
 use super::planner::{Material, Missing, Templates};
 use super::settings::{MemorySettings, Settings, TemplateFiles};
-use crate::{Host, PlannerMounts};
+use crate::Host;
 use hydrant_base::read_bounded;
 
 /// The longest template.

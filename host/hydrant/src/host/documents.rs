@@ -238,7 +238,7 @@ impl Documents<'_> {
     /// Budgets of a call of its own for each look.
     fn call(&self) -> Arc<Call> {
         let budgets = Budgets::of(&self.host.layers.limits());
-        self.host.context(self.grant.clone(), &budgets)
+        self.host.context(self.grant.clone(), &budgets, None)
     }
 
     /// Where a mount shows `path`, which is absolute.

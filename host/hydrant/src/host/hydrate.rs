@@ -7,7 +7,7 @@ use std::{fs, io};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::run::Prepared;
+use super::call::SkillCall;
 use super::{Host, HostError};
 use crate::capability::process::Scratch;
 use crate::engine::{Budgets, CallError};
@@ -80,8 +80,7 @@ impl Host {
     /// [`HostError::Call`]: a budget ran out, the request is not valid, or there is no document to link.
     /// [`HostError::Pin`]: the component is not the pinned one.
     pub fn hydrate(&self, request: &HydrateRequest) -> Result<Vec<u8>, HostError> {
-        let bytes = request.to_bytes()?;
-        self.answer_pinned(HYDRATE, None, &bytes, |prepared| request.prepare(prepared))?
+        self.answer(request.to_call(&request.to_bytes()?))?
             .map_err(HostError::of_failure)
     }
 
@@ -103,14 +102,7 @@ impl Host {
             format: Format::Json,
             ..request.clone()
         };
-        let prepare = |prepared| {
-            let prepared = request.prepare(prepared);
-            Prepared {
-                grant: prepared.grant.with_own_mounts(own),
-                ..prepared
-            }
-        };
-        self.answer_pinned(HYDRATE, None, &request.to_bytes()?, prepare)?
+        self.answer(request.to_call(&request.to_bytes()?).with_mounts(own))?
             .map_err(HostError::of_failure)
     }
 }
@@ -135,23 +127,14 @@ impl HydrateRequest {
             .map_err(|error| HostError::Call(CallError::Trap(error.to_string())))
     }
 
-    /// What a hydration may do, and use.
-    pub(super) fn prepare(&self, prepared: Prepared) -> Prepared {
-        let mut grant = prepared.grant;
-        if self.no_exec {
-            grant = grant.without_processes();
-        }
-        if self.allow_http_loopback {
-            grant = grant.with_http_loopback();
-        }
-        let budgets = Budgets {
-            read_bytes: HYDRATE_READ_BYTES,
-            ..prepared.budgets
-        };
-        Prepared {
-            grant,
-            budgets,
-            ..prepared
-        }
+    /// The call, with the bytes that [`to_bytes`](Self::to_bytes) returned.
+    pub(super) fn to_call<'a>(&self, bytes: &'a [u8]) -> SkillCall<'a> {
+        SkillCall::new(HYDRATE, bytes)
+            .without_processes(self.no_exec)
+            .with_http_loopback(self.allow_http_loopback)
+            .limited(|budgets| Budgets {
+                read_bytes: HYDRATE_READ_BYTES,
+                ..budgets
+            })
     }
 }

@@ -12,9 +12,9 @@ use bytes::Bytes;
 
 use super::hydrate::HYDRATE;
 use super::pinned::PinnedSkill;
-use super::run::write_down;
+use super::record::write_down;
 use super::{Host, HostError, HydrateRequest};
-use crate::audit::Execution;
+use crate::audit::{AuditedCall, Execution};
 use crate::capability::fs::Reads;
 use hydrant_base::Timestamp;
 
@@ -119,7 +119,7 @@ impl Host {
             finished_at: Timestamp::now(),
             ..known.execution.clone()
         };
-        let call = self.begin()?;
+        let call = AuditedCall::begin(&self.audit, self.context.clone())?;
         write_down(call, &execution, &skill.pinned.bundle, &known.denied, None)?;
         Ok(Some(known.answer.clone()))
     }
@@ -134,13 +134,17 @@ impl Host {
             return self.hydrate(request).map(Bytes::from);
         };
         let bytes = request.to_bytes()?;
-        let called =
-            self.call_pinned(HYDRATE, None, &bytes, |prepared| request.prepare(prepared))?;
-        let (skill, journal) = (Arc::clone(&called.skill), &called.journal);
-        let (reads, denied) = (journal.reads.clone(), journal.denied.clone());
-        let run = self.record_pinned(called, &bytes, &mut |_| Ok(None))?;
+        let executed = self.execute(request.to_call(&bytes))?;
+        let skill = executed.skill.pinned().cloned();
+        let (reads, denied) = (
+            executed.journal.reads.clone(),
+            executed.journal.denied.clone(),
+        );
+        let run = self.record(executed, &bytes, None)?;
         let answer = Bytes::from(run.result.map_err(HostError::of_failure)?);
-        if reads.are_all() {
+        if let Some(skill) = skill
+            && reads.are_all()
+        {
             let known = Known {
                 skill,
                 reads,

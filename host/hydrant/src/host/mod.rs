@@ -1,20 +1,19 @@
 //! [`Host`]: what an embedding program holds, one for each policy.
 //!
 //! It ties the pinned bundles, the engine, a policy with its layers and the audit log together, and adds no rule of
-//! its own. Every call of a skill goes through [`run`]: verified first, recorded at the end. Describing one, which is
+//! its own. Every call of a skill goes through [`call`]: verified first, recorded at the end. Describing one, which is
 //! done without any capability, is not recorded.
 
-mod ask;
 mod builder;
 mod bundle;
+mod call;
 mod documents;
 mod error;
 mod failure;
 mod hydrate;
 mod kept;
 mod pinned;
-mod planner;
-mod run;
+mod record;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,12 +37,12 @@ use self::kept::Kept;
 use self::pinned::PinnedSkills;
 
 pub use self::builder::HostBuilder;
+pub use self::call::SkillCall;
 pub use self::documents::{Documents, Found, Listing, MAX_DOCUMENTS};
 pub use self::error::HostError;
 pub use self::failure::Failure;
 pub use self::hydrate::{Format, HydrateRequest};
-pub use self::planner::PlannerMounts;
-pub use self::run::{Delivery, Run};
+pub use self::record::{Delivery, Run};
 
 /// Runs skills under one policy. Share it between threads; every call is independent.
 pub struct Host {
@@ -172,25 +171,11 @@ impl Host {
         if self.layers.tools() == Tools::Skip {
             return Ok(info(manifest, None));
         }
-        let skill = self
-            .pins
-            .load(id, version, &self.engine, &self.layers, |_| {})?;
+        let skill = self.load(id, version, |_| {})?;
         let budgets = Budgets::describe_skill();
-        let call = self.context(Grant::nothing(), &budgets);
+        let call = self.context(Grant::nothing(), &budgets, None);
         let description = self.engine.describe(&skill.skill, call, &budgets)?;
         Ok(info(skill.pinned.bundle.manifest(), Some(description)))
-    }
-
-    /// Verifies and compiles a pinned skill, so that no call of it waits for the compiler. Nothing of it runs.
-    ///
-    /// # Errors
-    ///
-    /// [`HostError::Pin`], [`HostError::Engine`]
-    pub fn compile(&self, id: &str, version: Option<&str>) -> Result<(), HostError> {
-        let loaded = self
-            .pins
-            .load(id, version, &self.engine, &self.layers, |_| {});
-        loaded.map(|_| ())
     }
 
     /// All pinned skills, sorted by id and version.
@@ -241,7 +226,6 @@ impl Host {
         self.pins.anchor()
     }
 
-    #[cfg(target_os = "linux")]
     pub(crate) fn layers(&self) -> &Layers {
         &self.layers
     }
@@ -270,11 +254,7 @@ impl Host {
         self.jail.as_ref()
     }
 
-    fn context(&self, grant: Grant, budgets: &Budgets) -> Arc<Call> {
-        self.context_with(grant, budgets, None)
-    }
-
-    fn context_with(
+    fn context(
         &self,
         grant: Grant,
         budgets: &Budgets,
@@ -312,7 +292,7 @@ fn info(manifest: &crate::trust::Manifest, description: Option<String>) -> Pinne
 impl ComponentProbe for Host {
     fn instantiate_and_describe(&self, component: &Wasm) -> Result<String, ProbeError> {
         let budgets = Budgets::describe_skill();
-        let call = || self.context(Grant::nothing(), &budgets);
+        let call = || self.context(Grant::nothing(), &budgets, None);
         self.engine
             .probe(component, call, &budgets)
             .map_err(|failure| match failure {

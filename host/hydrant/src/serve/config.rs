@@ -67,8 +67,9 @@ pub struct Table {
     /// Digests (`sha256:…`) of the bearer tokens that may read `/metrics`, which tell of all tenants. Default: none, so
     /// that nobody may.
     pub metrics_token_digests: Vec<Digest>,
-    /// Names under which clients reach the service. With any, a request for a name that is neither one of them nor this
-    /// machine's own is refused, so that nobody points a name of his own here. Default: none, and no name is refused.
+    /// Names under which clients reach the service, also through a proxy. A request for another name is refused with status
+    /// 421, so that no page is served under a name that was pointed here (DNS rebinding); addresses and `localhost` always pass.
+    /// Default: none; then a service that listens on loopback refuses every other name, and one that others reach none.
     pub hosts: Vec<String>,
     /// Origins, such as `https://tools.example.org`, whose pages may ask the service; they still need a token. Default: none,
     /// and only the service's own pages may.

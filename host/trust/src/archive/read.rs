@@ -182,7 +182,8 @@ fn unreadable(error: io::Error) -> ArchiveError {
         // `… when getting size for NAME`: a field before it has too few bytes to say that.
         let message = error.to_string();
         let field = message.split_once(" when getting ");
-        let is_size = field.is_some_and(|(_, field)| field.starts_with("size for "));
+        let is_size = message == "size overflow"
+            || field.is_some_and(|(_, field)| field.starts_with("size for "));
         ArchiveError::Header(if is_size { SIZE } else { CHECKSUM })
     })
 }

@@ -16,7 +16,7 @@ use hydrant::policy::CliMount;
 use hydrant::trust::{
     BUNDLE_FILES, Bundle, BundleError, BundleFiles, Step, VerifiedBundle, limits,
 };
-use hydrant::{Host, HostError, Run, home};
+use hydrant::{Host, HostError, Run, SkillCall, home};
 
 use super::super::{config, output::print};
 use super::line::Line;
@@ -132,7 +132,7 @@ fn run_observed(arguments: &Arguments, observation: &mut Observation) -> anyhow:
 
     let started = Instant::now();
     let mut executed = started;
-    let run = host.run_bundle_delivering(&bundle, &input, call, &mut |run: &Run| {
+    let mut deliver = |run: &Run| {
         executed = Instant::now();
         if let Ok(output) = &run.result {
             slots.write_output(output)?;
@@ -143,7 +143,12 @@ fn run_observed(arguments: &Arguments, observation: &mut Observation) -> anyhow:
             slots.write_receipt(&receipt.to_bytes())?;
         }
         Ok(receipt.map(|receipt| receipt.hash().clone()))
-    })?;
+    };
+    let run = host.call(
+        SkillCall::bundle(&bundle, &input)
+            .recorded_as(call)
+            .delivering(&mut deliver),
+    )?;
     let output = match run.result {
         Ok(output) => output,
         Err(failure) => {

@@ -18,21 +18,9 @@ use crate::serve::mcp::{Called, Calls, HttpOptions, StreamableHttp, keep_argumen
 use crate::serve::operations::Call;
 use crate::serve::service::{Identity, Problem};
 
-/// Names of this machine.
-const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
-
 pub(super) fn router(app: App) -> Router {
-    let table = &app.service.config().table;
-    // A service that others reach and that was told no names may be reached under any.
-    let hosts = if table.hosts.is_empty() && !table.listen.ip().is_loopback() {
-        Vec::new()
-    } else {
-        let local = LOCAL.map(str::to_owned);
-        table.hosts.iter().cloned().chain(local).collect()
-    };
     let options = HttpOptions {
-        hosts,
-        request_bytes: table.request_bytes,
+        request_bytes: app.service.config().table.request_bytes,
         ending: app.service.ending(),
     };
     let calls = Arc::new(app.clone());

@@ -32,9 +32,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, Method};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -122,9 +122,9 @@ impl App {
 fn router(app: App) -> Router {
     let origins = app.service.config().table.origins.clone();
     let all = routes::api(app.clone(), operations::table())
-        .merge(mcp::router(app))
+        .merge(mcp::router(app.clone()))
         .merge(console::router())
-        .layer(from_fn(unambiguous));
+        .layer(from_fn_with_state(app, addressed));
     contained(if origins.is_empty() {
         all
     } else {
@@ -142,9 +142,14 @@ fn cors(origins: &[String]) -> CorsLayer {
         .expose_headers(["mcp-session-id", "hydrant-receipt"].map(HeaderName::from_static))
 }
 
-/// Whatever the route.
-async fn unambiguous(request: Request, next: Next) -> Result<Response, Problem> {
+/// Refuses a request that says twice what it says once, or is for another host. Whatever the route.
+async fn addressed(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
     request::unambiguous(request.headers())?;
+    request::own_host(request.headers(), &app.service.config().table)?;
     Ok(next.run(request).await)
 }
 

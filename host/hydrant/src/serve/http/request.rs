@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::App;
 use super::connection::Connection;
 use crate::govern::client::Frontend;
+use crate::serve::config::Table;
 use crate::serve::operations::{BodyKind, Call, Input, Operation, Route};
 use crate::serve::service::{Identity, Problem};
 
@@ -105,23 +106,33 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
         .then_some(token.trim())
 }
 
-/// Refuses the request of a page of another site, whatever token it has, unless the configuration names the site; and a request
-/// for a host name that is not the service's own.
+/// Refuses a request for a host name that is not the service's own: a page may have been served under that name before the name
+/// was pointed to this machine (DNS rebinding). A service that other machines reach and that was told no names has any.
+pub(super) fn own_host(headers: &HeaderMap, table: &Table) -> Result<(), Problem> {
+    let hosts = &table.hosts;
+    let Some(host) = headers.get(HOST) else {
+        // No browser leaves it out.
+        return Ok(());
+    };
+    let name = name_of(host.to_str().unwrap_or_default());
+    if (hosts.is_empty() && !table.listen.ip().is_loopback())
+        || is_local(name)
+        || hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name))
+    {
+        return Ok(());
+    }
+    Err(Problem::new(
+        421,
+        "foreign-host",
+        "the service has another name",
+        "the request is for a host that this service is not; `hosts` of its configuration names those that it is",
+    ))
+}
+
+/// Refuses the request of a page of another site, whatever token it has, unless the configuration names the site.
 fn same_origin(headers: &HeaderMap, hosts: &[String], origins: &[String]) -> Result<(), Problem> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     let is_ours = |name: &str| hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name));
-    if !hosts.is_empty()
-        && !host
-            .map(name_of)
-            .is_some_and(|name| is_ours(name) || is_local(name))
-    {
-        return Err(Problem::new(
-            421,
-            "foreign-host",
-            "the service has another name",
-            "the request is for a host that this service is not",
-        ));
-    }
     let Some(origin) = headers.get(ORIGIN) else {
         return Ok(());
     };
@@ -304,13 +315,23 @@ mod tests {
     use super::*;
 
     fn checked(host: &str, origin: Option<&str>, hosts: &[&str]) -> Option<u16> {
+        checked_on("0.0.0.0:7878", host, origin, hosts)
+    }
+
+    fn checked_on(listen: &str, host: &str, origin: Option<&str>, hosts: &[&str]) -> Option<u16> {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, host.parse().unwrap());
         if let Some(origin) = origin {
             headers.insert(ORIGIN, origin.parse().unwrap());
         }
-        let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
-        same_origin(&headers, &hosts, &["http://localhost:6274".to_owned()])
+        let table = Table {
+            hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
+            listen: listen.parse().unwrap(),
+            origins: vec!["http://localhost:6274".to_owned()],
+            ..Table::default()
+        };
+        own_host(&headers, &table)
+            .and_then(|()| same_origin(&headers, &table.hosts, &table.origins))
             .err()
             .map(|problem| problem.status)
     }
@@ -341,5 +362,30 @@ mod tests {
         );
         let page = Some("https://hydrant.example.org");
         assert_eq!(checked("127.0.0.1:7878", page, &ours), None);
+    }
+
+    #[test]
+    fn on_loopback_a_name_that_was_pointed_here_is_refused_by_default() {
+        for listen in ["127.0.0.1:7878", "[::1]:7878"] {
+            let rebound = Some("http://evil.example:7878");
+            assert_eq!(
+                checked_on(listen, "evil.example:7878", rebound, &[]),
+                Some(421)
+            );
+            assert_eq!(checked_on(listen, "evil.example", None, &[]), Some(421));
+            for own in [
+                "localhost:7878",
+                "127.0.0.1:7878",
+                "[::1]:7878",
+                "LOCALHOST",
+            ] {
+                assert_eq!(checked_on(listen, own, None, &[]), None);
+            }
+            let proxied = ["hydrant.example.org"];
+            assert_eq!(
+                checked_on(listen, "hydrant.example.org", None, &proxied),
+                None
+            );
+        }
     }
 }

@@ -30,9 +30,6 @@ const BEGINNING: Duration = Duration::from_secs(15);
 /// How the transport is served.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
-    /// Names and addresses, with or without a port, that requests may be for. Empty: any; for a service that stands behind
-    /// something that sees to it.
-    pub hosts: Vec<String>,
     /// Bytes of the body of a request.
     pub request_bytes: usize,
     /// Cancelled when the service ends: so do its sessions and their streams.
@@ -59,7 +56,8 @@ impl StreamableHttp {
         config.completed_cache_ttl = Duration::ZERO;
         let sessions = Arc::new(Sessions::new(config, move |who| service.end_session(&who)));
         let config = StreamableHttpServerConfig::default()
-            .with_allowed_hosts(options.hosts)
+            // The service checks the host of every request, whatever its route.
+            .with_allowed_hosts(Vec::<String>::new())
             .with_max_request_body_bytes(options.request_bytes)
             .with_cancellation_token(options.ending);
         Self {

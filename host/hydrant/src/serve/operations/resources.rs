@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::skills::may_use;
 use super::{Declaration, Effect, Operation, Page, Request, Roles, Tag, unknown_cursor};
-use crate::host::Failure;
+use crate::host::{Failure, SkillCall};
 use crate::serve::service::{Answer, Identity, Problem};
 
 /// Lists directories.
@@ -132,7 +132,8 @@ impl Request for Resource {
 fn run(who: &Identity, skill: &str, request: &Value) -> Result<Value, Problem> {
     may_use(who, skill)?;
     let bytes = request.to_string().into_bytes();
-    let answer: Result<Vec<u8>, Failure> = who.tenant.host().answer(skill, &bytes)?;
+    let call = SkillCall::new(skill, &bytes);
+    let answer: Result<Vec<u8>, Failure> = who.tenant.host().answer(call)?;
     serde_json::from_slice(&answer?).map_err(|error| Problem::internal(&error))
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{BodyKind, Declaration, Effect, Input, Method, Operation, Request, Roles, Tag};
 use crate::audit::ReceiptFormat;
-use crate::host::{self, HostError};
+use crate::host::{self, HostError, SkillCall};
 use crate::serve::service::{Answer, Event, Identity, Problem, ReceiptId};
 
 /// A skill that the tenant may not use is as unknown to it as one that does not exist.
@@ -161,20 +161,19 @@ impl Request for Run {
         may_use(who, id)?;
         let receipts = &who.tenant.receipts;
         let mut written: Option<ReceiptId> = None;
-        let run =
-            who.tenant
-                .host()
-                .run_delivering(&skill, &self.request, &mut |run: &host::Run| {
-                    // The older form knows no run that failed.
-                    let receipt = run
-                        .receipt(ReceiptFormat::V0)
-                        .or_else(|| run.receipt(ReceiptFormat::V1Draft));
-                    let Some(receipt) = receipt else {
-                        return Ok(None);
-                    };
-                    written = Some(receipts.write(&receipt.to_bytes())?);
-                    Ok(Some(receipt.hash().clone()))
-                });
+        let mut deliver = |run: &host::Run| {
+            // The older form knows no run that failed.
+            let receipt = run
+                .receipt(ReceiptFormat::V0)
+                .or_else(|| run.receipt(ReceiptFormat::V1Draft));
+            let Some(receipt) = receipt else {
+                return Ok(None);
+            };
+            written = Some(receipts.write(&receipt.to_bytes())?);
+            Ok(Some(receipt.hash().clone()))
+        };
+        let call = SkillCall::new(&skill, &self.request).delivering(&mut deliver);
+        let run = who.tenant.host().call(call);
         let run = run.inspect_err(|_| {
             if let Some(id) = written {
                 receipts.remove(id);

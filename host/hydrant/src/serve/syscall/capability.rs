@@ -22,7 +22,7 @@ use crate::engine::CallError;
 use crate::govern::Lazy;
 use crate::govern::failure::Failure as Refused;
 use crate::govern::governor::Caller;
-use crate::host::{Format, Host, HostError, HydrateRequest, PinnedSkillInfo};
+use crate::host::{Format, Host, HostError, HydrateRequest, PinnedSkillInfo, SkillCall};
 use crate::pins::{Class, PinError};
 
 /// Core capabilities (section 1).
@@ -98,12 +98,8 @@ fn run(
     input: &Json,
 ) -> Result<String, Failure> {
     let request = input.to_string();
-    let answered = if options.no_exec {
-        host.answer_without_processes(skill, request.as_bytes())
-    } else {
-        host.answer(skill, request.as_bytes())
-    };
-    let response = answered.map_err(refused)?.map_err(|failure| {
+    let call = SkillCall::new(skill, request.as_bytes()).without_processes(options.no_exec);
+    let response = host.answer(call).map_err(refused)?.map_err(|failure| {
         let error = failure.to_json();
         failed(&error)
     })?;

@@ -18,7 +18,7 @@ use crate::govern::failure::Failure;
 use crate::govern::governor::Governor;
 use crate::govern::{Lazy, Ports};
 use crate::hook::Settings;
-use crate::policy::{CliMount, VirtualPath};
+use crate::policy::{CliMount, Confinement, VirtualPath};
 use crate::serve::config::ServeConfig;
 use crate::serve::service::Pace;
 use crate::serve::service::events::Event;
@@ -150,6 +150,7 @@ impl Tenant {
             .and_then(|builder| builder.build().map_err(|error| Problem::Host(error.into())))
             .map_err(|problem| problem.of(&name))?;
         let host = Arc::new(host);
+        warn_of_unjailed(&name, &host);
         let making = (
             definition.clone(),
             Arc::clone(config),
@@ -214,6 +215,7 @@ impl Tenant {
             ),
         };
         let host = Arc::new(host.build().map_err(failed)?);
+        warn_of_unjailed("local", &host);
         let planner = Arc::new(user.planner.without_mounts().build().map_err(failed)?);
         let state = user.home.join("state");
         Ok(Self {
@@ -328,6 +330,17 @@ impl Tenant {
 
 /// What of `[govern]` holds for tenants: what names directories or the environment of the server is the server's own, and
 /// of what saves an approval or reaches what is not public, what the tenant's table names too.
+/// Says in the log that the programs of a tenant are not confined.
+fn warn_of_unjailed(tenant: &str, host: &Host) {
+    if host.layers().confinement() == Confinement::Unjailed {
+        tracing::warn!(
+            tenant,
+            "the policy says `jail: {{process: unjailed}}`: programs run with all rights of this user, and what they start \
+            may outlive their call"
+        );
+    }
+}
+
 fn own_govern(config: &GovernConfig, definition: &Definition) -> GovernConfig {
     let covered = |servers: &[HostPattern], own: &[HostPattern]| {
         let own = own.iter();
