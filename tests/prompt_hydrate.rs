@@ -1,5 +1,5 @@
 //! Black-box tests of prompt hydration: `hydrant hook user-prompt-submit`, `hook install`, `plan`, `route`,
-//! `catalog check` and `eval`.
+//! `catalog check`.
 //!
 //! Everything runs the binary in a private home with a private folder for its files; servers are on the loopback.
 #![cfg(unix)]

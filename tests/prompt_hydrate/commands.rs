@@ -1,4 +1,4 @@
-//! `plan`, `route`, `catalog check` and `eval`.
+//! `plan`, `route` and `catalog check`.
 
 use std::fs;
 
@@ -179,94 +179,11 @@ fn a_workflow_that_changes_files_without_a_checkpoint_is_an_error() {
     );
 }
 
-const ROWS: &str = "{\"prompt\":\"shorten the tooltip on the archive button to one line\",\"expected\":\"minor-edit\",\"mutating\":true}\n\
-    {\"prompt\":\"what workflows are available?\",\"primary\":\"simple-question\"}\n\
-    {\"prompt\":\"blorp the frunk\",\"expected\":\"feature-dev\",\"id\":\"odd\"}\n\
-    {\"prompt\":\"go for it\",\"expected\":\"interactive-followup\",\"session_context\":[{\"role\":\"user\",\"text\":\"clean up\"},{\"role\":\"assistant\",\"text\":\"Shall I drop the index?\"}]}\n\
-    {\"prompt\":\"/compact\",\"skip_hydration\":true}\n\
-    {\"prompt\":\"answer my mail\",\"expected\":\"email-reply\"}\n";
-
-#[test]
-fn an_evaluation_reports_every_figure() {
-    let desk = Desk::new();
-    desk.folder().put("rows.jsonl", ROWS);
-    let run = desk
-        .folder()
-        .ok(&["eval", "rows.jsonl", "--format", "json"]);
-    let report = run.json();
-    assert_eq!(
-        (&report["rows"], &report["n"]),
-        (&json!(6), &json!(4)),
-        "{report}"
-    );
-    assert_eq!(report["accuracy"]["hits"], 3, "{report}");
-    assert_eq!(report["precision"]["value"], 1.0, "{report}");
-    assert_eq!(report["abstentions"], 1);
-    assert_eq!(report["skip"]["hits"], 1);
-    assert_eq!(report["out_of_catalogue"], json!([6]));
-    assert_eq!(report["mutating_as_question"], json!([]));
-    assert_eq!(report["wrong"][0]["id"], "odd");
-    assert!(report["ms_per_prompt"].as_f64().unwrap() > 0.0);
-    let (low, high) = (
-        report["accuracy"]["low"].as_f64().unwrap(),
-        report["accuracy"]["high"].as_f64().unwrap(),
-    );
-    assert!(low < 0.75 && high > 0.75);
-    let text = desk
-        .folder()
-        .ok(&["eval", "rows.jsonl", "--format", "text"])
-        .stdout;
-    for part in [
-        "accuracy ",
-        "precision ",
-        "recall",
-        "confusion",
-        "wrong rows",
-        "line 3 [odd]",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
-}
-
-#[test]
-fn a_minimum_that_is_missed_and_a_row_that_is_none_have_their_status() {
-    let desk = Desk::new();
-    desk.folder().put("rows.jsonl", ROWS);
-    let status = |arguments: &[&str]| desk.folder().run(arguments).status;
-    assert_eq!(status(&["eval", "rows.jsonl", "--min-accuracy", "0.7"]), 0);
-    assert_eq!(status(&["eval", "rows.jsonl", "--min-accuracy", "0.8"]), 1);
-    assert_eq!(status(&["eval", "rows.jsonl", "--min-precision", "1"]), 0);
-    assert_eq!(status(&["eval", "missing.jsonl"]), 2);
-    assert_eq!(status(&["eval", "rows.jsonl", "--min-accuracy", "2"]), 2);
-    desk.folder().put(
-        "bad.jsonl",
-        "{\"prompt\":\"a\",\"expected\":\"x\"}\nnonsense\n",
-    );
-    let run = desk.folder().run(&["eval", "bad.jsonl"]);
-    assert_eq!(run.status, 2);
-    assert!(run.stderr.contains("line 2"), "{run:?}");
-}
-
-/// The skip decision of a row is the hook's.
-#[test]
-fn a_skip_row_is_right_when_the_hook_skips_it() {
-    let desk = Desk::new();
-    desk.folder().put(
-        "rows.jsonl",
-        "{\"prompt\":\"/compact\",\"skip_hydration\":true}\n{\"prompt\":\"fix it\",\"skip_hydration\":true}\n",
-    );
-    let report: Value = desk.folder().ok(&["eval", "rows.jsonl"]).json();
-    assert_eq!(
-        (&report["skip"]["hits"], &report["skip"]["of"]),
-        (&json!(1), &json!(2))
-    );
-}
-
 /// A jailed agent has no say here.
 #[test]
 fn in_a_jail_the_hook_is_the_operators() {
     let desk = Desk::new();
-    for command in ["hook", "plan", "route", "catalog", "eval"] {
+    for command in ["hook", "plan", "route", "catalog"] {
         let mut command = desk.folder().command(&[command, "x"]);
         command.env("HYDRANT_SOCKET", desk.folder().path("socket"));
         let run = crate::program::Run::of(&mut command);

@@ -165,13 +165,13 @@ fn development() -> Vec<(Value, Value)> {
                     asked[member] = value.clone();
                 }
             }
-            let mut response = good("route", json!({"rows": [asked]}));
-            (row, response["routes"][0].take())
+            let mut response = good("route", asked);
+            (row, response["explain"].take())
         })
         .collect()
 }
 
-/// In the set that may be looked at; in any other `hydrant eval` counts them.
+/// In the set that may be looked at; in any other `examples/eval.py` counts them.
 #[test]
 fn no_change_of_the_development_set_is_taken_for_a_question() {
     let routed = development();
@@ -184,7 +184,7 @@ fn no_change_of_the_development_set_is_taken_for_a_question() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// The goal is about prompts that no developer has seen, and `hydrant eval` measures it. What does not reach it where it may
+/// The goal is about prompts that no developer has seen, and `examples/eval.py` measures it. What does not reach it where it may
 /// be tuned does not reach it anywhere; this is no evidence of more.
 #[test]
 fn the_goal_is_reached_at_least_where_it_may_be_tuned() {

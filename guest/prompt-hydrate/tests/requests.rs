@@ -89,7 +89,7 @@ fn what_is_no_request_is_refused_by_name() {
         ),
         ("validate", json!({"prompt": "x"})),
         ("route", json!({})),
-        ("route", json!({"prompt": "x", "rows": []})),
+        ("route", json!({"rows": [{"prompt": "x"}]})),
         ("codebase", json!({"prompt": "x"})),
     ] {
         assert_eq!(code(op, members.clone()), "request", "{op} {members}");
@@ -112,7 +112,6 @@ fn requests_and_responses_have_the_schemas_that_describe_says() {
             json!({"prompt": "x", "workspace": {"inline": []}}),
         ),
         answer("route", json!({"prompt": "fix a.rs"})),
-        answer("route", json!({"rows": [{"prompt": "fix a.rs"}]})),
         answer("catalog-check", json!({})),
         answer("validate", json!({"prompt": "fix a.rs", "plan": "no"})),
         hook("fix a.rs"),
@@ -320,19 +319,4 @@ fn the_arguments_of_a_command_are_routed_and_the_file_keeps_all() {
     assert!(response["file_text"].as_str().unwrap().contains(prompt));
     let explained = good("route", json!({ "prompt": prompt }));
     assert_eq!(explained["explain"]["workflow"], "simple-question");
-}
-
-#[test]
-fn route_answers_as_many_rows_as_it_is_asked() {
-    let rows = json!([
-        {"prompt": "what is a lease?"},
-        {"prompt": "yes", "turns": [{"role": "assistant", "text": "Shall I drop the index?"}]},
-        {"prompt": "yes"},
-    ]);
-    let response = good("route", json!({ "rows": rows }));
-    let routes = response["routes"].as_array().unwrap();
-    assert_eq!(routes.len(), 3);
-    assert_eq!(routes[0]["workflow"], "simple-question");
-    let many: Vec<Value> = (0..1001).map(|_| json!({"prompt": ""})).collect();
-    assert_eq!(code("route", json!({ "rows": many })), "request");
 }

@@ -17,9 +17,6 @@ pub use options::{Budgets, Mode, Options};
 /// `schema` of every request.
 pub const SCHEMA: &str = "hydrant.hydrate.request/1";
 
-/// Prompts of one `route` request.
-const MAX_ROWS: usize = 1_000;
-
 /// A request, by its `op`.
 #[derive(Debug, Clone)]
 pub enum Request {
@@ -96,33 +93,19 @@ pub struct PlanRequest {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouteRequest {
-    /// What the user typed. Not with `rows`.
-    pub prompt: Option<String>,
-    /// Many prompts at once, at most 1,000, for `eval`.
-    pub rows: Option<Vec<Row>>,
-    /// As in [`PlanRequest`]; of `prompt`.
+    /// What the user typed.
+    pub prompt: String,
+    /// As in [`PlanRequest`].
     pub transcript_tail: Option<String>,
-    /// As in [`PlanRequest`]; of `prompt`.
+    /// As in [`PlanRequest`].
     pub turns: Option<Vec<Turn>>,
     /// As in [`PlanRequest`].
     pub catalog: Option<Tree<CatalogMount>>,
-    /// As in [`PlanRequest`]; rows may have their own.
+    /// As in [`PlanRequest`].
     pub skills: Option<Vec<Skill>>,
     /// Settings of the run.
     #[serde(default)]
     pub options: Options,
-}
-
-/// One prompt of `rows`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Row {
-    /// What the user typed.
-    pub prompt: String,
-    /// The session, oldest first.
-    pub turns: Option<Vec<Turn>>,
-    /// Installed skills of this row.
-    pub skills: Option<Vec<Skill>>,
 }
 
 /// `catalog-check`.
@@ -265,14 +248,7 @@ impl Request {
             }
             Self::Route(request) => {
                 one_session(request.turns.as_ref(), request.transcript_tail.as_ref())?;
-                match (&request.prompt, &request.rows) {
-                    (None, None) => return Err(refused("missing field `prompt`")),
-                    (Some(_), Some(_)) => return Err(refused("rows: not with `prompt`")),
-                    (None, Some(rows)) if rows.len() > MAX_ROWS => {
-                        return Err(refused("rows: more than 1000"));
-                    }
-                    _ => &request.options,
-                }
+                &request.options
             }
             Self::CatalogCheck(request) => &request.options,
         };

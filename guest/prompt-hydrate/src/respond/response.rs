@@ -41,10 +41,8 @@ pub(crate) enum Answer {
     Planned(Box<Planned>),
     /// `validate`: the checks that the reply fails.
     Failed { failed: Vec<String> },
-    /// `route` of one prompt.
+    /// `route`
     Explained { explain: Explanation },
-    /// `route` of rows: as many, in their order.
-    Routes { routes: Vec<Explanation> },
     /// `catalog-check`
     Findings { findings: Vec<Finding> },
 }

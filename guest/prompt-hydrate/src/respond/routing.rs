@@ -10,46 +10,24 @@ use crate::route::{Question, explain};
 use crate::session::Facts;
 use crate::text::Prompt;
 
-/// `route`: one prompt, or many.
+/// `route`
 pub(super) fn route(host: &mut impl ReadFiles, request: &RouteRequest) -> Response {
     let options = &request.options;
     let (catalogue, mut warnings) = catalogue::load(host, request.catalog.as_ref(), &options.packs);
-    let mut explained = |prompt: &str, session: &Facts, skills: Option<&[Skill]>| {
-        let prompt = Prompt::read(hook::routed_text(prompt));
-        let skills = skills_of(&catalogue, skills);
-        let (route, explanation) = explain(&Question {
-            prompt: &prompt,
-            session,
-            catalogue: &catalogue,
-            skills: skills.as_deref(),
-            workflow: options.workflow.as_deref(),
-            slash_is_skill: options.slash_is_skill,
-        });
-        let route_warnings = route.warnings.iter();
-        warnings.extend(route_warnings.map(|warning| Warning::new("route", warning)));
-        explanation
-    };
-    let skills = request.skills.as_deref();
-    let answer = match &request.rows {
-        Some(rows) => {
-            let routes = rows.iter().map(|row| {
-                let session = session(None, row.turns.as_deref(), &row.prompt);
-                explained(&row.prompt, &session, row.skills.as_deref().or(skills))
-            });
-            Answer::Routes {
-                routes: routes.collect(),
-            }
-        }
-        None => {
-            let prompt = request.prompt.as_deref().unwrap_or_default();
-            let tail = request.transcript_tail.as_deref();
-            let session = session(tail, request.turns.as_deref(), prompt);
-            Answer::Explained {
-                explain: explained(prompt, &session, skills),
-            }
-        }
-    };
-    Response::new(answer, warnings)
+    let prompt = request.prompt.as_str();
+    let tail = request.transcript_tail.as_deref();
+    let session = session(tail, request.turns.as_deref(), prompt);
+    let (route, explain) = explain(&Question {
+        prompt: &Prompt::read(hook::routed_text(prompt)),
+        session: &session,
+        catalogue: &catalogue,
+        skills: skills_of(&catalogue, request.skills.as_deref()).as_deref(),
+        workflow: options.workflow.as_deref(),
+        slash_is_skill: options.slash_is_skill,
+    });
+    let route_warnings = route.warnings.iter();
+    warnings.extend(route_warnings.map(|warning| Warning::new("route", warning)));
+    Response::new(Answer::Explained { explain }, warnings)
 }
 
 /// Returns the facts of a session, in whichever form it comes.

@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
         "Foreign skills",
         &["skill", "map", "approvals", "approve", "secrets", "audit"],
     ),
-    ("Plans", &["plan", "route", "hook", "catalog", "eval"]),
+    ("Plans", &["plan", "route", "hook", "catalog"]),
     ("Serve", &["serve", "mcp", "syscall"]),
     (
         "Keys and bundles",

@@ -11,7 +11,6 @@ mod compat;
 mod config;
 mod describe;
 mod doctor;
-mod eval;
 mod generate;
 mod govern;
 mod graph;
@@ -90,7 +89,7 @@ Environment:
 Exit status: 0 done; 1 error; 2 usage. `run`, `skills`, `describe`, `verify`, `lock` and `policy`: 1 usage or other,
 2 not the pinned bytes, 3 a signature, key or signer, 4 a capability, 5 the skill failed. `jail`: that of its command,
 128 and the number of a signal that ended it; 125 no jail, 126 not executable, 127 not found. `hook`: 2 stops the prompt.
-`catalog` and `eval`: 1 findings, or below a minimum. Commands of provenact
+`catalog`: 1 findings. Commands of provenact
 (inspect, pack, sign, archive, install, export, verify-…, experimental-…, and `run` and `verify` with --bundle): 0 or 1.")]
 struct Cli {
     #[command(subcommand)]
@@ -106,7 +105,6 @@ enum Command {
     Plan(Lazy<plan::Arguments>),
     Route(Lazy<route::Arguments>),
     Catalog(Lazy<catalog::Arguments>),
-    Eval(Lazy<eval::Arguments>),
     Run(Lazy<run::Arguments>),
     Skills(Lazy<skills::Arguments>),
     Describe(Lazy<describe::Arguments>),
@@ -180,7 +178,6 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Plan(Lazy(arguments)) => plan::run(arguments, started),
         Command::Route(Lazy(arguments)) => route::run(&arguments),
         Command::Catalog(Lazy(arguments)) => catalog::run(&arguments),
-        Command::Eval(Lazy(arguments)) => eval::run(&arguments),
         Command::Run(Lazy(arguments)) => run::run(&arguments),
         Command::Skills(Lazy(arguments)) => skills::run(&arguments),
         Command::Describe(Lazy(arguments)) => describe::run(&arguments),

@@ -1,4 +1,4 @@
-//! What the commands about prompts share: `hook`, `plan`, `route`, `catalog` and `eval`.
+//! What the commands about prompts share: `hook`, `plan`, `route` and `catalog`.
 
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,6 @@
 //! all of that means, and decides. What it returns is checked before anything of it gets out.
 
 mod check;
-pub mod eval;
 mod gather;
 mod input;
 mod memory;

@@ -144,9 +144,6 @@ pub struct Answer {
     /// `route`
     #[serde(default)]
     pub explain: Option<Value>,
-    /// `route` of rows.
-    #[serde(default)]
-    pub routes: Option<Vec<Value>>,
     /// `catalog-check`
     #[serde(default)]
     pub findings: Option<Vec<Finding>>,
@@ -360,28 +357,6 @@ impl Planner {
             members.insert("turns".into(), json!(material.turns));
         }
         self.ask(&Value::Object(members), time)
-    }
-
-    /// Where many prompts go.
-    ///
-    /// # Errors
-    /// [`PlannerError`]
-    pub fn routes(
-        &self,
-        rows: &[Value],
-        settings: &Settings,
-        time: Duration,
-    ) -> Result<Vec<Value>, PlannerError> {
-        let material = Material {
-            slash_is_skill: true,
-            ..Material::default()
-        };
-        let mut members = self.routing(&material, settings);
-        members.insert("rows".into(), rows.into());
-        let routes = self.ask(&Value::Object(members), time)?.routes;
-        routes
-            .filter(|routes| routes.len() == rows.len())
-            .ok_or_else(|| PlannerError::Failed("it answers fewer routes than asked".to_owned()))
     }
 
     /// Checks the catalogue.
