@@ -40,7 +40,7 @@ const GIB: u64 = 1024 * 1024 * KIB;
 /// What all of it is to fit into.
 const HOUSE: u64 = 4 * GIB;
 /// The design's: beyond what the guest touches.
-const CALL: u64 = 256 * KIB;
+const CALL: u64 = 192 * KIB;
 /// No target; more would be a surprise.
 const COMPONENT: u64 = 1024 * KIB;
 /// Slots of the engine that serves them.

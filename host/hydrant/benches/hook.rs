@@ -41,11 +41,11 @@ fn main() -> ExitCode {
 fn typical(samples: usize) -> Measured {
     let desk = Desk::new(MIB, 2_000);
     desk.add_notes(200);
-    desk.measure(PROMPT, samples, Duration::from_millis(50))
+    desk.measure(PROMPT, samples, Target::Ratio(20.0))
 }
 
 fn large(samples: usize) -> Measured {
-    Desk::new(10 * MIB, 20_000).measure(PROMPT, samples, Duration::from_millis(80))
+    Desk::new(10 * MIB, 20_000).measure(PROMPT, samples, Target::Time(Duration::from_millis(80)))
 }
 
 /// A prompt of 200 kB.
@@ -54,7 +54,7 @@ fn long_prompt(samples: usize) -> Measured {
     while prompt.len() < 200_000 {
         prompt.push_str(". The table of the last page shows the value of the module");
     }
-    Desk::new(MIB, 2_000).measure(&prompt, samples, Duration::from_millis(150))
+    Desk::new(MIB, 2_000).measure(&prompt, samples, Target::Time(Duration::from_millis(150)))
 }
 
 /// A home, a repository and a transcript.
@@ -88,7 +88,7 @@ impl Desk {
         }
     }
 
-    fn measure(&self, prompt: &str, samples: usize, target: Duration) -> Measured {
+    fn measure(&self, prompt: &str, samples: usize, target: Target) -> Measured {
         let input = json!({
             "prompt": prompt,
             "session_id": "bench",
@@ -107,7 +107,7 @@ impl Desk {
             },
             || spawn_nothing(self.0.path()),
         );
-        Measured::new(hydrant, floor, Target::Time(target))
+        Measured::new(hydrant, floor, target)
     }
 
     /// What the hook prints, and its warnings.

@@ -28,8 +28,10 @@ use hydrant::policy::CliMount;
 use hydrant::{Host, SkillCall};
 use serde_json::{Value, json};
 
-/// What a whole process may take beyond its work.
-const PROCESS: Duration = Duration::from_millis(20);
+/// A skill that does little against a process that does nothing.
+const SMALL: Target = Target::Ratio(5.0);
+/// A large component, or one that starts programs, against the same.
+const LARGE: Target = Target::Ratio(8.0);
 
 fn main() -> ExitCode {
     harness::run(&[
@@ -41,44 +43,39 @@ fn main() -> ExitCode {
         }),
         ("fs.read_text: 64 KiB, in process", read_text),
         ("fs.read_text, whole process", |samples| {
-            alone("fs.read_text", &json!({"path": "text.txt"}), samples)
+            alone("fs.read_text", &json!({"path": "text.txt"}), samples, SMALL)
         }),
         ("fs.read_tree, whole process", |samples| {
-            alone("fs.read_tree", &json!({}), samples)
+            alone("fs.read_tree", &json!({}), samples, SMALL)
         }),
         ("fs.write_patch, whole process", |samples| {
             let patch = "--- a/text.txt\n+++ b/text.txt\n@@ -1 +1 @@\n-no such line\n+a line\n";
-            alone("fs.write_patch", &json!({"unified_diff": patch}), samples)
+            alone("fs.write_patch", &json!({"unified_diff": patch}), samples, SMALL)
         }),
         ("shell.exec_safe, whole process", |samples| {
-            alone("shell.exec_safe", &json!({"argv": ["true"]}), samples)
+            alone("shell.exec_safe", &json!({"argv": ["true"]}), samples, SMALL)
         }),
         ("search.ripgrep, whole process", |samples| {
-            alone("search.ripgrep", &json!({"pattern": "word"}), samples)
+            alone("search.ripgrep", &json!({"pattern": "word"}), samples, LARGE)
         }),
         ("git.status, whole process", |samples| {
-            git(
-                "git.status",
-                &json!({}),
-                &["status", "--porcelain=v2"],
-                samples,
-            )
+            alone("git.status", &json!({}), samples, LARGE)
         }),
         ("git.diff, whole process", |samples| {
-            git("git.diff", &json!({}), &["diff"], samples)
+            alone("git.diff", &json!({}), samples, LARGE)
         }),
         ("http.fetch_text, whole process", |samples| {
             let server = material::Server::start();
             let request = json!({"url": server.url()});
-            alone("http.fetch_text", &request, samples)
+            alone("http.fetch_text", &request, samples, SMALL)
         }),
         ("json.validate, whole process", |samples| {
             let request = json!({"json": "[1,2,3]", "schema": {"items": {"type": "integer"}}});
-            alone("json.validate", &request, samples)
+            alone("json.validate", &request, samples, LARGE)
         }),
         ("extract.text, whole process", |samples| {
             let request = json!({"content_type": "text/html", "bytes_b64": "PGgxPkhpPC9oMT4="});
-            alone("extract.text", &request, samples)
+            alone("extract.text", &request, samples, SMALL)
         }),
     ])
 }
@@ -140,37 +137,10 @@ fn read_text(samples: usize) -> Measured {
     Measured::new(hydrant, floor, Target::Beyond(Duration::from_micros(60)))
 }
 
-/// A skill whose work is next to nothing, beside a process that does nothing.
-fn alone(skill: &str, request: &Value, samples: usize) -> Measured {
-    let floor = || drop(command("true", &[], Path::new("/")));
-    whole_process(skill, request, &floor, samples)
-}
-
-fn git(skill: &str, request: &Value, arguments: &[&str], samples: usize) -> Measured {
-    let floor = |directory: &Path| drop(command("git", arguments, directory));
+/// A skill whose work is next to nothing, beside a process that does nothing. The first run is not counted.
+fn alone(skill: &str, request: &Value, samples: usize, target: Target) -> Measured {
     let workspace = material::workspace();
-    in_workspace(
-        skill,
-        request,
-        workspace.path(),
-        &|| floor(workspace.path()),
-        samples,
-    )
-}
-
-fn whole_process(skill: &str, request: &Value, floor: &dyn Fn(), samples: usize) -> Measured {
-    let workspace = material::workspace();
-    in_workspace(skill, request, workspace.path(), floor, samples)
-}
-
-/// The program, beside the same work without it. The first run, which compiles, is not counted.
-fn in_workspace(
-    skill: &str,
-    request: &Value,
-    workspace: &Path,
-    floor: &dyn Fn(),
-    samples: usize,
-) -> Measured {
+    let workspace = workspace.path();
     let home = tempfile::tempdir().unwrap();
     let policy = home.path().join("policy.yaml");
     let url = request["url"].as_str().unwrap_or("http://127.0.0.1/");
@@ -194,8 +164,9 @@ fn in_workspace(
             .unwrap();
         assert!(output.status.success(), "{output:?}");
     };
-    let (hydrant, floor) = alternate(samples.min(100), run, floor);
-    Measured::new(hydrant, floor, Target::Beyond(PROCESS))
+    let nothing = || drop(command("true", &[], Path::new("/")));
+    let (hydrant, floor) = alternate(samples.min(100), run, nothing);
+    Measured::new(hydrant, floor, target)
 }
 
 fn command(program: &str, arguments: &[&str], directory: &Path) -> Output {
