@@ -3,10 +3,10 @@
 
     guest/prompt-hydrate/examples/eval.py FILE.jsonl [--min-accuracy X] [--min-precision Y] [-- OPTION...]
 
-A row has `prompt`, `acceptable` (a list of workflows) or `expected`, and if it likes `id`, `forbidden`, `mutating` and
+A row has `prompt`, `acceptable` (a list of workflows) or `expected`, and optionally `id`, `forbidden`, `mutating` and
 `session_context` (a list of `{"role", "text"}`). It is right when its route is acceptable; abstaining is the route `plan-mode`.
-Rows with `skip_hydration` or `skills` are about the hook and installed skills, and are left out. Options after `--` go to
-`hydrant route`, for instance `--catalog DIR`.
+Rows with `skip_hydration` or `skills` are about the hook and installed skills, and are left out; so are rows of which no workflow
+is in the catalogue. Options after `--` go to `hydrant route`, for instance `--catalog DIR`.
 
 Exit status: 0 done, 1 below a minimum, 2 a row or a run that cannot be used.
 """
@@ -43,22 +43,22 @@ def rows(path):
                 continue
             try:
                 row = json.loads(line)
+                if row.get("skip_hydration") or row.get("skills"):
+                    left_out += 1
+                    continue
                 right = row.get("acceptable") or [row["expected"]]
-                kept.append((number, row["prompt"], right, row))
-            except (ValueError, KeyError, AttributeError) as error:
+                turns = [(turn["role"], turn["text"]) for turn in row.get("session_context") or []]
+                kept.append((number, row["prompt"], turns, right, row))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise Unusable(f"{path}: line {number}: {error!r}") from error
-            if row.get("skip_hydration") or row.get("skills"):
-                kept.pop()
-                left_out += 1
     return kept, left_out
 
 
 def route(program, options, prompt, turns):
     """Returns what `hydrant route` answers for a prompt after these turns of a session."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as transcript:
-        for turn in turns or []:
-            message = {"role": turn["role"], "content": turn["text"]}
-            transcript.write(json.dumps({"type": turn["role"], "message": message}) + "\n")
+        for role, text in turns:
+            transcript.write(json.dumps({"type": role, "message": {"role": role, "content": text}}) + "\n")
         transcript.flush()
         command = [program, "route", "-", "--format", "json", *(["--transcript", transcript.name] if turns else []), *options]
         ran = subprocess.run(command, input=prompt, capture_output=True, text=True)
@@ -67,36 +67,51 @@ def route(program, options, prompt, turns):
     return json.loads(ran.stdout)
 
 
+def minimum(text):
+    """Returns a number from 0 to 1."""
+    if not 0 <= float(text) <= 1:
+        raise argparse.ArgumentTypeError("a number from 0 to 1")
+    return float(text)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("file")
-    arguments.add_argument("--min-accuracy", type=float, default=0)
-    arguments.add_argument("--min-precision", type=float, default=0)
+    arguments.add_argument("--min-accuracy", type=minimum, default=0)
+    arguments.add_argument("--min-precision", type=minimum, default=0)
     arguments.add_argument("--hydrant", default=os.environ.get("HYDRANT", "hydrant"), help="the program [default: $HYDRANT, hydrant]")
     given = sys.argv[1:]
     split = given.index("--") if "--" in given else len(given)
     args, options = arguments.parse_args(given[:split]), given[split + 1:]
     kept, left_out = rows(args.file)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        asked = [pool.submit(route, args.hydrant, options, prompt, row.get("session_context")) for _, prompt, _, row in kept]
         try:
+            # Asked for by name, a workflow that the catalogue has is taken.
+            names = {name for row in kept for name in row[3]} - {"plan-mode"}
+            asked = {name: pool.submit(route, args.hydrant, ["--workflow", name, *options], "what is this", []) for name in names}
+            active = {"plan-mode", *(name for name, each in asked.items() if each.result()["workflow"] == name)}
+            unknown = [row for row in kept if not active.intersection(row[3])]
+            kept = [row for row in kept if active.intersection(row[3])]
+            asked = [pool.submit(route, args.hydrant, options, prompt, turns) for _, prompt, turns, _, _ in kept]
             answers = [each.result() for each in asked]
         except Unusable:
             pool.shutdown(cancel_futures=True)
             raise
     right = committed = precise = 0
     recall, confusion = collections.defaultdict(lambda: [0, 0]), collections.Counter()
-    for (number, prompt, acceptable, row), answer in zip(kept, answers):
+    for (number, prompt, _, acceptable, row), answer in zip(kept, answers):
         went, abstained = answer["workflow"], answer["abstained"]
         good = went in acceptable
         right, committed, precise = right + good, committed + (not abstained), precise + (good and not abstained)
         recall[acceptable[0]][0] += good
         recall[acceptable[0]][1] += 1
-        if good and went not in row.get("forbidden", []):
+        forbidden = went in row.get("forbidden", [])
+        if good and not forbidden:
             continue
         confusion[acceptable[0], went] += 1
-        harm = " (a change taken for a question)" if row.get("mutating") and went == "simple-question" else ""
-        print(f"line {number} [{row.get('id', '')}] {prompt[:100]!r}: {went} {answer['confidence']:.2f}, not {acceptable}{harm}")
+        note = " (a change taken for a question)" if row.get("mutating") and went == "simple-question" else ""
+        note += " (forbidden)" if forbidden else ""
+        print(f"line {number} [{row.get('id', '')}] {prompt[:100]!r}: {went} {answer['confidence']:.2f}, not {acceptable}{note}")
     for (expected, went), count in confusion.most_common():
         print(f"{expected} went to {went}: {count}")
     for workflow, (hits, of) in sorted(recall.items()):
@@ -107,14 +122,14 @@ def main():
         share, low, high = wilson(hits, of)
         below |= share < least
         print(f"{name} {100 * share:.1f} % ({100 * low:.1f} to {100 * high:.1f}), {hits} of {of}")
-    if left_out:
-        print(f"{left_out} rows left out")
+    if left_out or unknown:
+        print(f"{left_out} rows left out, and {len(unknown)} of which no workflow is in the catalogue")
     return 1 if below else 0
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (Unusable, OSError) as error:
+    except (Unusable, OSError, ValueError, KeyError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -20,10 +20,10 @@ mod harness;
 mod server;
 
 use std::hint::black_box;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::io::Write as _;
 use std::time::Duration;
 
 use base64::Engine as _;

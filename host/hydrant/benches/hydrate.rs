@@ -108,7 +108,11 @@ fn whole_process(samples: usize) -> Measured {
 /// Ten tools in the jail that all were asked in the first run, which is not counted.
 fn kept_tools(samples: usize) -> Measured {
     let os = tools(10);
-    processes(&tool_arguments(&os), samples, Target::Time(Duration::from_millis(20)))
+    processes(
+        &tool_arguments(&os),
+        samples,
+        Target::Time(Duration::from_millis(20)),
+    )
 }
 
 /// Ten tools in the jail that nobody has asked before, beside one such: whole processes, with the component compiled.

@@ -50,13 +50,28 @@ fn main() -> ExitCode {
         }),
         ("fs.write_patch, whole process", |samples| {
             let patch = "--- a/text.txt\n+++ b/text.txt\n@@ -1 +1 @@\n-no such line\n+a line\n";
-            alone("fs.write_patch", &json!({"unified_diff": patch}), samples, SMALL)
+            alone(
+                "fs.write_patch",
+                &json!({"unified_diff": patch}),
+                samples,
+                SMALL,
+            )
         }),
         ("shell.exec_safe, whole process", |samples| {
-            alone("shell.exec_safe", &json!({"argv": ["true"]}), samples, SMALL)
+            alone(
+                "shell.exec_safe",
+                &json!({"argv": ["true"]}),
+                samples,
+                SMALL,
+            )
         }),
         ("search.ripgrep, whole process", |samples| {
-            alone("search.ripgrep", &json!({"pattern": "word"}), samples, LARGE)
+            alone(
+                "search.ripgrep",
+                &json!({"pattern": "word"}),
+                samples,
+                LARGE,
+            )
         }),
         ("git.status, whole process", |samples| {
             alone("git.status", &json!({}), samples, LARGE)

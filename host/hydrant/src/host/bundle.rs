@@ -14,19 +14,22 @@ use crate::policy::Grant;
 use crate::trust::{Bundle, VerifiedBundle, WasmForm};
 
 impl Host {
+    /// Runs a bundle within budgets as what it is: a component or a core module.
     pub(super) fn run_bundle(
         &self,
         bundle: &VerifiedBundle,
+        budgets: Budgets,
         call: SkillCall<'_>,
     ) -> (Result<Vec<u8>, Failure>, Journaled, RuntimeProfile) {
         let (ran, profile) = match bundle.form() {
             WasmForm::CoreModule => (
-                self.core_module(bundle, call.request),
+                self.core_module(bundle, &budgets, call.request),
                 RuntimeProfile::ProvenactCoreV0,
             ),
-            WasmForm::Component | WasmForm::Other => {
-                (self.component(bundle, call), RuntimeProfile::ComponentV0)
-            }
+            WasmForm::Component | WasmForm::Other => (
+                self.component(bundle, budgets, call),
+                RuntimeProfile::ComponentV0,
+            ),
         };
         let (result, journal) = ran.unwrap_or_else(|failure| (Err(failure), Journaled::default()));
         (result, journal, profile)
@@ -35,6 +38,7 @@ impl Host {
     fn component(
         &self,
         bundle: &Bundle,
+        mut budgets: Budgets,
         call: SkillCall<'_>,
     ) -> Result<(Result<Vec<u8>, Failure>, Journaled), Failure> {
         let manifest = bundle.manifest();
@@ -42,7 +46,6 @@ impl Host {
             return Err(Failure::NoEntrypoint(manifest.entrypoint.clone()));
         }
         let capabilities = &manifest.capabilities;
-        let mut budgets = Budgets::of(&self.layers.limits());
         // Compiling what is not pinned is a part of the call, and takes of its time.
         let started = Instant::now();
         let (patience, jail) = (budgets.wall_clock, self.jail.as_ref());
@@ -58,14 +61,16 @@ impl Host {
     fn core_module(
         &self,
         bundle: &Bundle,
+        of_call: &Budgets,
         request: &[u8],
     ) -> Result<(Result<Vec<u8>, Failure>, Journaled), Failure> {
         let manifest = bundle.manifest();
         let engine = CoreEngine::new()
             .map_err(Failure::NotLoadable)?
             .compiling_in(self.jail.clone());
-        let budgets = CoreBudgets::default().at_most(&self.layers.limits_at_most());
-        let call = Arc::new(CoreCall::new(
+        let mut budgets = CoreBudgets::default().at_most(&self.layers.limits_at_most());
+        budgets.wall_clock = budgets.wall_clock.min(of_call.wall_clock);
+        let hostcalls = Arc::new(CoreCall::new(
             &manifest.capabilities,
             StateDirectories::from_environment(self.home.as_deref()),
             Arc::clone(&self.own),
@@ -80,7 +85,7 @@ impl Host {
             bundle.wasm().bytes(),
             &manifest.entrypoint,
             request,
-            &call,
+            &hostcalls,
             &budgets,
         );
         let journal = Journaled {

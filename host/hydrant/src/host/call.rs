@@ -17,9 +17,9 @@ use crate::policy::{Grant, OwnMount};
 use crate::trust::{Bundle, Capability, VerifiedBundle, WasmForm};
 use hydrant_base::Timestamp;
 
-/// A request to a skill. Whatever is not said leaves the skill what the policy grants it and the limits of the policy.
+/// A request to a skill, which gets what the policy grants it, within the limits of the policy, unless the call says otherwise.
 pub struct SkillCall<'a> {
-    callee: Callee<'a>,
+    target: Target<'a>,
     pub(super) request: &'a [u8],
     no_processes: bool,
     http_loopback: bool,
@@ -32,7 +32,7 @@ pub struct SkillCall<'a> {
 }
 
 /// What is called.
-enum Callee<'a> {
+enum Target<'a> {
     /// A pinned skill, of which the call gets the capabilities that the policy leaves; without a version, the newest one.
     Pinned {
         id: &'a str,
@@ -42,7 +42,7 @@ enum Callee<'a> {
     Bundle(&'a VerifiedBundle),
 }
 
-/// A callee that was found, verified and allowed.
+/// A target that was found, verified and allowed.
 pub(super) enum Resolved<'a> {
     /// A pinned skill, loaded.
     Pinned(Arc<PinnedSkill>),
@@ -52,7 +52,8 @@ pub(super) enum Resolved<'a> {
 
 /// A call whose guest has ended, and of which nothing is recorded yet.
 pub(super) struct Executed<'a> {
-    pub(super) audited: AuditedCall,
+    /// None where there is no audit log.
+    pub(super) audited: Option<AuditedCall>,
     pub(super) skill: Resolved<'a>,
     pub(super) profile: RuntimeProfile,
     pub(super) journal: Journaled,
@@ -69,19 +70,19 @@ impl<'a> SkillCall<'a> {
             Some((id, version)) => (id, Some(version)),
             None => (skill, None),
         };
-        Self::of(Callee::Pinned { id, version }, request)
+        Self::with_target(Target::Pinned { id, version }, request)
     }
 
     /// A call of a bundle that the caller verified, with all of the capabilities that it declares or not at all. A component
     /// takes a request in JSON, a core module any bytes.
     #[must_use]
     pub fn bundle(bundle: &'a VerifiedBundle, request: &'a [u8]) -> Self {
-        Self::of(Callee::Bundle(bundle), request)
+        Self::with_target(Target::Bundle(bundle), request)
     }
 
-    fn of(callee: Callee<'a>, request: &'a [u8]) -> Self {
+    fn with_target(target: Target<'a>, request: &'a [u8]) -> Self {
         Self {
-            callee,
+            target,
             request,
             no_processes: false,
             http_loopback: false,
@@ -93,10 +94,10 @@ impl<'a> SkillCall<'a> {
         }
     }
 
-    /// Starts no process if `yes`, whatever the policy says.
+    /// If `yes`, lets the skill start no process, whatever the policy says.
     #[must_use]
     pub fn without_processes(mut self, yes: bool) -> Self {
-        self.no_processes = yes;
+        self.no_processes |= yes;
         self
     }
 
@@ -152,6 +153,7 @@ impl<'a> SkillCall<'a> {
 }
 
 impl Resolved<'_> {
+    /// The pinned skill, if it is one.
     pub(super) fn pinned(&self) -> Option<&Arc<PinnedSkill>> {
         match self {
             Self::Pinned(skill) => Some(skill),
@@ -159,6 +161,7 @@ impl Resolved<'_> {
         }
     }
 
+    /// The verified bundle.
     pub(super) fn bundle(&self) -> &Bundle {
         match self {
             Self::Pinned(skill) => &skill.pinned.bundle,
@@ -185,7 +188,7 @@ impl Host {
     ///
     /// As [`call`](Self::call). A skill that fails is a [`Failure`].
     pub fn answer(&self, call: SkillCall<'_>) -> Result<Result<Vec<u8>, Failure>, HostError> {
-        if self.audit == AuditTarget::Off && call.deliver.is_none() {
+        if self.audit == AuditTarget::Off && call.deliver.is_none() && call.audited.is_none() {
             return Ok(self.execute(call)?.result);
         }
         Ok(self.call(call)?.result)
@@ -204,24 +207,26 @@ impl Host {
     pub(super) fn execute<'a>(&self, mut call: SkillCall<'a>) -> Result<Executed<'a>, HostError> {
         let started = Timestamp::now();
         let audited = match call.audited.take() {
-            Some(audited) => audited,
-            None => AuditedCall::begin(&self.audit, self.context.clone())?,
+            Some(audited) => Some(audited),
+            None => self.begin()?,
         };
-        let skill = match self.resolve(&call.callee) {
+        let skill = match self.resolve(&call.target) {
             Ok(skill) => skill,
             Err((bundle, error)) => {
                 let bundle = bundle.as_ref().map(Resolved::bundle);
                 return Err(self.refuse(audited, bundle, call.request, error));
             }
         };
+        let limits = call.limits.take();
+        let budgets = Budgets::of(&self.layers.limits());
+        let budgets = limits.map_or(budgets, |limits| limits(budgets));
         let (result, journal, profile) = match &skill {
             Resolved::Pinned(pinned) => {
-                let budgets = Budgets::of(&self.layers.limits());
                 let (result, journal) =
                     self.run_component(&pinned.skill, pinned.grant.clone(), budgets, call);
                 (result, journal, RuntimeProfile::ComponentV0)
             }
-            Resolved::Bundle(bundle) => self.run_bundle(bundle, call),
+            Resolved::Bundle(bundle) => self.run_bundle(bundle, budgets, call),
         };
         Ok(Executed {
             audited,
@@ -236,10 +241,10 @@ impl Host {
     /// Finds what is called, verified, and allowed to be called. With the error comes the bundle, where it is known.
     fn resolve<'a>(
         &self,
-        callee: &Callee<'a>,
+        target: &Target<'a>,
     ) -> Result<Resolved<'a>, (Option<Resolved<'a>>, HostError)> {
-        let (resolved, ceilings) = match *callee {
-            Callee::Pinned { id, version } => {
+        let (resolved, all_or_nothing) = match *target {
+            Target::Pinned { id, version } => {
                 let prepare_jail = |capabilities: &[Capability]| {
                     if let Some(jail) = &self.jail
                         && self.layers.may_confine_for(capabilities)
@@ -253,12 +258,12 @@ impl Host {
                     None,
                 )
             }
-            Callee::Bundle(bundle) => (Resolved::Bundle(bundle), Some(bundle.form())),
+            Target::Bundle(bundle) => (Resolved::Bundle(bundle), Some(bundle.form())),
         };
         // Signers first, then ceilings.
         let allowed = self
             .check_signers(resolved.bundle())
-            .and_then(|()| match ceilings {
+            .and_then(|()| match all_or_nothing {
                 Some(form) => check_ceilings(&self.layers, resolved.bundle(), form),
                 None => Ok(()),
             });
@@ -266,6 +271,18 @@ impl Host {
             Ok(()) => Ok(resolved),
             Err(error) => Err((Some(resolved), error)),
         }
+    }
+
+    /// Opens the audit log, if there is one, and gives a call its id, before anything else of the call is done.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::CannotRecord`]: the call must not start.
+    pub(super) fn begin(&self) -> Result<Option<AuditedCall>, HostError> {
+        if self.audit == AuditTarget::Off {
+            return Ok(None);
+        }
+        Ok(Some(AuditedCall::begin(&self.audit, self.context.clone())?))
     }
 
     /// Loads a pinned skill. As soon as it is verified, `verified` hears what it declares.
@@ -279,12 +296,12 @@ impl Host {
             .load(id, version, &self.engine, &self.layers, verified)
     }
 
-    /// Runs a component under a grant and budgets, as far as the call narrows neither.
+    /// Runs a component within budgets, under a grant and what the call takes from it or adds to it.
     pub(super) fn run_component(
         &self,
         skill: &Skill,
         mut grant: Grant,
-        mut budgets: Budgets,
+        budgets: Budgets,
         call: SkillCall<'_>,
     ) -> (Result<Vec<u8>, Failure>, Journaled) {
         if self.no_processes || call.no_processes {
@@ -295,9 +312,6 @@ impl Host {
         }
         if !call.mounts.is_empty() {
             grant = grant.with_own_mounts(call.mounts);
-        }
-        if let Some(limits) = call.limits {
-            budgets = limits(budgets);
         }
         let context = self.context(grant, &budgets, call.credential);
         // What a killed host left half done is finished before anything is read.

@@ -14,7 +14,7 @@ use super::hydrate::HYDRATE;
 use super::pinned::PinnedSkill;
 use super::record::write_down;
 use super::{Host, HostError, HydrateRequest};
-use crate::audit::{AuditedCall, Execution};
+use crate::audit::Execution;
 use crate::capability::fs::Reads;
 use hydrant_base::Timestamp;
 
@@ -119,8 +119,10 @@ impl Host {
             finished_at: Timestamp::now(),
             ..known.execution.clone()
         };
-        let call = AuditedCall::begin(&self.audit, self.context.clone())?;
-        write_down(call, &execution, &skill.pinned.bundle, &known.denied, None)?;
+        if let Some(audited) = self.begin()? {
+            let bundle = &skill.pinned.bundle;
+            write_down(audited, &execution, bundle, &known.denied, None)?;
+        }
         Ok(Some(known.answer.clone()))
     }
 

@@ -55,13 +55,10 @@ impl Host {
         let delivered = deliver.map_or(Ok(None), |deliver| deliver(&run));
         // What was executed is recorded, also where its delivery failed.
         let receipt_hash = delivered.as_ref().ok().and_then(Option::as_ref);
-        write_down(
-            audited,
-            &run.execution,
-            skill.bundle(),
-            &journal.denied,
-            receipt_hash,
-        )?;
+        if let Some(audited) = audited {
+            let (bundle, denied) = (skill.bundle(), &journal.denied);
+            write_down(audited, &run.execution, bundle, denied, receipt_hash)?;
+        }
         delivered.map_err(HostError::Delivery)?;
         Ok(run)
     }
@@ -101,18 +98,18 @@ impl Host {
     /// Records that nothing was executed. Where even that fails, that is the error, as an unrecorded denial is one too.
     pub(super) fn refuse(
         &self,
-        call: AuditedCall,
+        audited: Option<AuditedCall>,
         bundle: Option<&Bundle>,
         request: &[u8],
         error: HostError,
     ) -> HostError {
-        let Some(reason) = reason(&error) else {
+        let (Some(audited), Some(reason)) = (audited, reason(&error)) else {
             return error;
         };
         let mut denial = bundle.map(Denial::of_bundle).unwrap_or_default();
         denial.policy_hash = Some(self.layers.hash());
         denial.input_hash = Some(Digest::of(request));
-        match call.denied(denial, reason) {
+        match audited.denied(denial, reason) {
             Ok(()) => error,
             Err(unrecorded) => unrecorded.into(),
         }

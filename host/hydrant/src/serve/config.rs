@@ -69,7 +69,7 @@ pub struct Table {
     pub metrics_token_digests: Vec<Digest>,
     /// Names under which clients reach the service, also through a proxy. A request for another name is refused with status
     /// 421, so that no page is served under a name that was pointed here (DNS rebinding); addresses and `localhost` always pass.
-    /// Default: none; then a service that listens on loopback refuses every other name, and one that others reach none.
+    /// Default: none; then a service that listens on loopback refuses all other names, and any other service refuses no name.
     pub hosts: Vec<String>,
     /// Origins, such as `https://tools.example.org`, whose pages may ask the service; they still need a token. Default: none,
     /// and only the service's own pages may.
@@ -130,8 +130,17 @@ impl Table {
         let endpoint = self
             .otlp_endpoint
             .as_ref()
-            .filter(|url| !matches!(url.scheme(), "http" | "https"))
-            .map(|_| ("otlp_endpoint", "an http or https address".to_owned()));
+            .filter(|url| {
+                !matches!(url.scheme(), "http" | "https")
+                    || !url.username().is_empty()
+                    || url.password().is_some()
+            })
+            .map(|_| {
+                (
+                    "otlp_endpoint",
+                    "an http or https address without user and password".to_owned(),
+                )
+            });
         let is_origin = |origin: &String| {
             Url::parse(origin).is_ok_and(|url| url.origin().ascii_serialization() == *origin)
         };
@@ -140,7 +149,14 @@ impl Table {
                 "scheme, host and port as a browser sends them, such as https://tools.example.org";
             ("origins", bounds.to_owned())
         });
-        count.or(time).or(endpoint).or(origins)
+        let is_name = |host: &String| {
+            !host.is_empty() && !host.ends_with('.') && !host.contains([':', '/', '[', ']', ' '])
+        };
+        let hosts = (!self.hosts.iter().all(is_name)).then(|| {
+            let bounds = "names without scheme and port, such as hydrant.example.org";
+            ("hosts", bounds.to_owned())
+        });
+        count.or(time).or(endpoint).or(origins).or(hosts)
     }
 }
 

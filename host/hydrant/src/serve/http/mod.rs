@@ -124,7 +124,7 @@ fn router(app: App) -> Router {
     let all = routes::api(app.clone(), operations::table())
         .merge(mcp::router(app.clone()))
         .merge(console::router())
-        .layer(from_fn_with_state(app, addressed));
+        .layer(from_fn_with_state(app, check_request));
     contained(if origins.is_empty() {
         all
     } else {
@@ -142,14 +142,15 @@ fn cors(origins: &[String]) -> CorsLayer {
         .expose_headers(["mcp-session-id", "hydrant-receipt"].map(HeaderName::from_static))
 }
 
-/// Refuses a request that says twice what it says once, or is for another host. Whatever the route.
-async fn addressed(
+/// Refuses a request with a header twice that may be there once, or for another host, whatever the route.
+async fn check_request(
     State(app): State<App>,
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
     request::unambiguous(request.headers())?;
-    request::own_host(request.headers(), &app.service.config().table)?;
+    let table = &app.service.config().table;
+    request::check_host(request.version(), request.headers(), table)?;
     Ok(next.run(request).await)
 }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequestParts, Path};
-use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, Version};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hydrant_base::escaped;
 use hydrant_canonical::Json;
 use serde_json::Value;
 
@@ -106,21 +107,29 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
         .then_some(token.trim())
 }
 
-/// Refuses a request for a host name that is not the service's own: a page may have been served under that name before the name
-/// was pointed to this machine (DNS rebinding). A service that other machines reach and that was told no names has any.
-pub(super) fn own_host(headers: &HeaderMap, table: &Table) -> Result<(), Problem> {
+/// Refuses a request for a host name that is not the service's own: somebody who points a name to this machine could have a
+/// browser ask the service as if it belonged to a page of that name (DNS rebinding). Names are checked where the configuration
+/// has any, and where the service listens on loopback.
+pub(super) fn check_host(
+    version: Version,
+    headers: &HeaderMap,
+    table: &Table,
+) -> Result<(), Problem> {
     let hosts = &table.hosts;
-    let Some(host) = headers.get(HOST) else {
-        // No browser leaves it out.
-        return Ok(());
-    };
-    let name = name_of(host.to_str().unwrap_or_default());
-    if (hosts.is_empty() && !table.listen.ip().is_loopback())
-        || is_local(name)
-        || hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name))
-    {
+    if hosts.is_empty() && !table.listen.ip().to_canonical().is_loopback() {
         return Ok(());
     }
+    let host = headers.get(HOST);
+    // Only HTTP/1.0 may leave it out (RFC 9112, section 3.2), as probes of balancers do.
+    if host.is_none() && version == Version::HTTP_10 {
+        return Ok(());
+    }
+    let host = host.map_or("", |host| host.to_str().unwrap_or_default());
+    let name = name_of(host);
+    if is_local(name) || hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name)) {
+        return Ok(());
+    }
+    tracing::warn!(host = %escaped(host), "a request for a host that this service is not");
     Err(Problem::new(
         421,
         "foreign-host",
@@ -330,7 +339,7 @@ mod tests {
             origins: vec!["http://localhost:6274".to_owned()],
             ..Table::default()
         };
-        own_host(&headers, &table)
+        check_host(Version::HTTP_11, &headers, &table)
             .and_then(|()| same_origin(&headers, &table.hosts, &table.origins))
             .err()
             .map(|problem| problem.status)
@@ -366,7 +375,7 @@ mod tests {
 
     #[test]
     fn on_loopback_a_name_that_was_pointed_here_is_refused_by_default() {
-        for listen in ["127.0.0.1:7878", "[::1]:7878"] {
+        for listen in ["127.0.0.1:7878", "[::1]:7878", "[::ffff:127.0.0.1]:7878"] {
             let rebound = Some("http://evil.example:7878");
             assert_eq!(
                 checked_on(listen, "evil.example:7878", rebound, &[]),
@@ -386,6 +395,12 @@ mod tests {
                 checked_on(listen, "hydrant.example.org", None, &proxied),
                 None
             );
+            let table = Table {
+                listen: listen.parse().unwrap(),
+                ..Table::default()
+            };
+            let no_host = |version| check_host(version, &HeaderMap::new(), &table).is_ok();
+            assert!(no_host(Version::HTTP_10) && !no_host(Version::HTTP_11));
         }
     }
 }

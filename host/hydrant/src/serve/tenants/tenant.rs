@@ -328,8 +328,6 @@ impl Tenant {
     }
 }
 
-/// What of `[govern]` holds for tenants: what names directories or the environment of the server is the server's own, and
-/// of what saves an approval or reaches what is not public, what the tenant's table names too.
 /// Says in the log that the programs of a tenant are not confined.
 fn warn_of_unjailed(tenant: &str, host: &Host) {
     if host.layers().confinement() == Confinement::Unjailed {
@@ -341,6 +339,8 @@ fn warn_of_unjailed(tenant: &str, host: &Host) {
     }
 }
 
+/// What of `[govern]` holds for tenants: what names directories or the environment of the server is the server's own, and
+/// of what saves an approval or reaches what is not public, what the tenant's table names too.
 fn own_govern(config: &GovernConfig, definition: &Definition) -> GovernConfig {
     let covered = |servers: &[HostPattern], own: &[HostPattern]| {
         let own = own.iter();
