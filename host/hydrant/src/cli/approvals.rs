@@ -8,11 +8,15 @@ use hydrant::base::escaped;
 use hydrant::govern::failure::{Code, Failure};
 use hydrant::govern::governor::{Approve, Governor};
 use hydrant::govern::registry::approvals::Scope;
+use hydrant::serve::operations::{
+    Deny, ListApprovals, Request, RequestApproval, Revoke, ShowApproval,
+};
 use serde_json::{Value, json};
 
 use super::approval_text::{decided, subject, summary, table, text, tier};
 use super::approve::{ask, is_at_terminal, tell};
 use super::govern::{Options, caller, given};
+use super::inside::Transport;
 use super::output::{Exit, print, print_line};
 
 /// See and decide what operations of loaded skills may do
@@ -159,14 +163,14 @@ impl From<ScopeName> for Scope {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::List { status, options } => list(status.as_deref(), options),
-        Command::Show { id, options } => options.answer(|governor| governor.approval(id)),
+        Command::Show { id, options } => ask_for::<ShowApproval>(options, json!({ "id": id })),
         Command::Request {
             capability,
             reason,
             options,
         } => {
-            let input = json!({"capability": capability, "reason": reason});
-            options.answer(|governor| governor.call(&caller(None)?, "ccos.approval.request", input))
+            let members = json!({ "capability": capability, "reason": reason });
+            ask_for::<RequestApproval>(options, members)
         }
         Command::Approve(arguments) => {
             let response = match arguments.options.read(arguments.response()) {
@@ -179,30 +183,34 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             id,
             reason,
             options,
-        } => options.answer(|governor| governor.deny(&caller(None)?, id, reason.as_deref())),
+        } => ask_for::<Deny>(options, json!({ "id": id, "reason": reason })),
         Command::Revoke {
             id,
             reason,
             options,
-        } => options.answer(|governor| governor.revoke(&caller(None)?, id, reason.as_deref())),
+        } => ask_for::<Revoke>(options, json!({ "id": id, "reason": reason })),
     }
 }
 
+/// Asks for an operation in this process: in a jail there are no approvals.
+fn ask_for<R: Request>(options: &Options, members: Value) -> anyhow::Result<Exit> {
+    options.ask::<R>(&Transport::Process, None, members)
+}
+
 fn list(status: Option<&str>, options: &Options) -> anyhow::Result<Exit> {
-    let answer = options
-        .governor()?
-        .and_then(|governor| governor.approvals(status));
-    match answer {
-        Ok(Value::Array(list)) if options.is_text() => {
-            if list.is_empty() {
-                print_line("none")?;
-            } else {
-                print(table(&list).as_bytes())?;
-            }
-            Ok(Exit::Done)
-        }
-        answer => options.show(answer),
+    if !options.is_text() {
+        return ask_for::<ListApprovals>(options, json!({ "status": status }));
     }
+    match options
+        .tenant()?
+        .governor()
+        .and_then(|governor| governor.approvals(status))
+    {
+        Ok(Value::Array(list)) if !list.is_empty() => print(table(&list).as_bytes())?,
+        Ok(_) => print_line("none")?,
+        Err(failure) => return Ok(options.refuse(&failure)),
+    }
+    Ok(Exit::Done)
 }
 
 /// Whether it is the id of a request, which no name is taken for.
@@ -213,19 +221,20 @@ fn is_id(text: &str) -> bool {
 
 fn approve(arguments: &ApproveArguments, response: Option<Value>) -> anyhow::Result<Exit> {
     let options = &arguments.options;
-    let governor = match options.governor()? {
+    let tenant = options.tenant()?;
+    let governor = match tenant.governor() {
         Ok(governor) => governor,
         Err(failure) => return Ok(options.refuse(&failure)),
     };
     let ids = if is_id(&arguments.id) {
         vec![arguments.id.clone()]
     } else {
-        match named(&governor, arguments) {
+        match named(governor, arguments) {
             Ok(ids) => ids,
             Err(failure) => return Ok(options.refuse(&failure)),
         }
     };
-    if !is_id(&arguments.id) && !is_confirmed(&governor, &ids)? {
+    if !is_id(&arguments.id) && !is_confirmed(governor, &ids)? {
         return Ok(Exit::Error);
     }
     let mut granted = Vec::new();

@@ -41,11 +41,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                     `hydrant approvals deny ID` decide";
         return Ok(options.refuse(&Failure::new(Code::InvalidRequest, message).with_hint(hint)));
     }
-    let decided = options
-        .governor()?
-        .map(|governor| decide_all(&governor, arguments.skill.as_deref()));
-    match decided {
-        Ok(decided) => decided,
+    match options.tenant()?.governor() {
+        Ok(governor) => decide_all(governor, arguments.skill.as_deref()),
         Err(failure) => Ok(options.refuse(&failure)),
     }
 }

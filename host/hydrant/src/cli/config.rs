@@ -131,6 +131,9 @@ struct Config {
     /// Where the file lies: relative paths in it mean files beside it.
     #[serde(skip)]
     folder: PathBuf,
+    /// The file itself.
+    #[serde(skip)]
+    text: Vec<u8>,
 }
 
 impl PolicyOptions {
@@ -228,31 +231,47 @@ impl PolicyOptions {
 
     fn read_config(&self) -> anyhow::Result<Config> {
         let file = self.config_file().unwrap_or_default();
+        let text = self.text_now()?;
+        let config: Config = self.parse(&text)?;
         Ok(Config {
             folder: file.parent().unwrap_or(Path::new("")).to_owned(),
-            ..self.document()?
+            text,
+            ..config
         })
     }
 
-    /// The configuration file as it is now; one that is not there, and that nobody named, says nothing.
-    fn document<T: Default + DeserializeOwned>(&self) -> anyhow::Result<T> {
+    /// The configuration file as it is now; one that is not there, and that nobody named, is empty.
+    fn text_now(&self) -> anyhow::Result<Vec<u8>> {
         let Some(file) = self.config_file() else {
-            return Ok(T::default());
+            return Ok(Vec::new());
         };
-        let bytes = match read_bounded(&file, limits::MAX_JSON_BYTES) {
-            Err(error) if error.is_missing() && self.config.is_none() => return Ok(T::default()),
-            bytes => bytes,
-        };
-        bytes
-            .map_err(anyhow::Error::new)
-            .and_then(|bytes| document::parse(&bytes).map_err(anyhow::Error::msg))
+        match read_bounded(&file, limits::MAX_JSON_BYTES) {
+            Err(error) if error.is_missing() && self.config.is_none() => Ok(Vec::new()),
+            read => read.with_context(|| format!("configuration {}", file.display())),
+        }
+    }
+
+    fn parse<T: DeserializeOwned>(&self, text: &[u8]) -> anyhow::Result<T> {
+        let file = self.config_file().unwrap_or_default();
+        document::parse(text)
+            .map_err(anyhow::Error::msg)
             .with_context(|| format!("configuration {}", file.display()))
     }
 
-    /// Every key of the configuration file as it is now, with its value; keys of tables begin with `[table]`.
+    /// Returns every key of the configuration that the command goes by, with its value; keys of tables begin with
+    /// `[table]`.
     pub(super) fn keys(&self) -> anyhow::Result<BTreeMap<String, toml::Value>> {
+        self.keys_of(&self.config()?.text)
+    }
+
+    /// Returns the same of the configuration file as it is now.
+    pub(super) fn keys_now(&self) -> anyhow::Result<BTreeMap<String, toml::Value>> {
+        self.keys_of(&self.text_now()?)
+    }
+
+    fn keys_of(&self, text: &[u8]) -> anyhow::Result<BTreeMap<String, toml::Value>> {
         let mut keys = BTreeMap::new();
-        for (name, value) in self.document::<toml::Table>()? {
+        for (name, value) in self.parse::<toml::Table>(text)? {
             match value {
                 toml::Value::Table(table) => {
                     keys.extend(

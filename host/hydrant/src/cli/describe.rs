@@ -6,7 +6,7 @@ use hydrant::{Host, PinnedSkillInfo};
 use serde_json::{Value, json};
 
 use super::config::{PinOptions, PolicyOptions};
-use super::inside::Inside;
+use super::inside::Transport;
 use super::output::{Exit, Format, print_line, skill_error};
 
 /// Show what the pinned skills do, and the schemas of their requests and responses
@@ -34,46 +34,38 @@ pub(super) struct Arguments {
     format: Option<Format>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(super) fn run(arguments: &Arguments, transport: &Transport) -> anyhow::Result<Exit> {
+    let operators = [arguments.pins.given(), arguments.policy.given()];
+    let described = match transport.socket(operators)? {
+        Some(socket) => socket.call("hydrant.describe", json!({ "skill": arguments.id }))?,
+        None => descriptions(arguments)?,
+    };
+    match Format::or_default(arguments.format) {
+        Format::Json => print_line(&described.to_string())?,
+        Format::Text => print_line(&text(&described))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// What the skill says of itself, or what each does.
+fn descriptions(arguments: &Arguments) -> anyhow::Result<Value> {
     let builder = arguments
         .policy
         .apply(arguments.pins.apply(Host::builder())?)?;
     let host = builder.without_mounts().build().map_err(skill_error)?;
-    let result = match &arguments.id {
+    match &arguments.id {
         Some(skill) => {
             let (id, version) = match skill.split_once('@') {
                 Some((id, version)) => (id, Some(version)),
                 None => (skill.as_str(), None),
             };
-            described(&host.describe(id, version).map_err(skill_error)?)?
+            described(&host.describe(id, version).map_err(skill_error)?)
         }
         None => {
             let skills = host.skills().map_err(skill_error)?;
-            Value::Array(
-                skills
-                    .iter()
-                    .map(described)
-                    .collect::<anyhow::Result<_>>()?,
-            )
+            skills.iter().map(described).collect()
         }
-    };
-    show(&result, arguments.format)
-}
-
-fn show(result: &Value, format: Option<Format>) -> anyhow::Result<Exit> {
-    match Format::or_default(format) {
-        Format::Json => print_line(&result.to_string())?,
-        Format::Text => print_line(&text(result))?,
     }
-    Ok(Exit::Done)
-}
-
-/// What a jailed agent gets, by way of its socket.
-pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
-    hydrant.refuse(arguments.pins.given())?;
-    hydrant.refuse(arguments.policy.given())?;
-    let described = hydrant.call("hydrant.describe", json!({ "skill": arguments.id }))?;
-    show(&described, arguments.format)
 }
 
 fn described(skill: &PinnedSkillInfo) -> anyhow::Result<Value> {

@@ -10,16 +10,17 @@ use hydrant::base::read_bounded;
 use hydrant::govern::client::{Client, Frontend};
 use hydrant::govern::failure::{Code, Failure};
 use hydrant::govern::governor::{Caller, Governor};
-use hydrant::govern::{Ports, config::Config};
 use hydrant::home;
+use hydrant::serve::operations::{Call, Declaration, Request};
+use hydrant::serve::service::{Identity, Problem};
+use hydrant::serve::tenants::Tenant;
 use hydrant::trust::limits;
 use hydrant_canonical::Json;
 use serde_json::{Value, json};
 
 use super::config::{self, AuditOptions, PinOptions, PolicyOptions};
-use super::inside::Inside;
-use super::layout::laid_out;
-use super::output::{Exit, Format, fail, print, print_line, tell_json};
+use super::inside::{Socket, Transport, operator_only};
+use super::output::{Exit, Format, fail, print_json, tell_json};
 
 /// The options of every command of governed execution.
 #[derive(Args)]
@@ -39,30 +40,90 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// The ports of a host that runs the interpreter and nothing else.
-    fn ports(&self) -> anyhow::Result<Ports> {
+    /// The user of this machine with the state of the home, and a host that runs the interpreter and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// There is no home, or the configuration is refused.
+    pub(super) fn tenant(&self) -> anyhow::Result<Tenant> {
         let builder = self
             .policy
             .apply(self.pins.apply(config::host())?)?
             .without_mounts();
         let host = self.audit.apply(&self.policy, builder)?.build()?;
-        Ok(Ports::new(Arc::new(host)))
+        Ok(Tenant::of_host(
+            Arc::new(host),
+            &home_folder()?,
+            self.policy.govern()?,
+        ))
     }
 
-    /// What `[govern]` of the configuration says.
-    fn configuration(&self) -> anyhow::Result<Config> {
-        self.policy.govern()
+    /// Asks for an operation of the table, and prints its answer.
+    pub(super) fn ask<R: Request>(
+        &self,
+        transport: &Transport,
+        session: Option<&str>,
+        members: impl Into<Json>,
+    ) -> anyhow::Result<Exit> {
+        self.ask_with::<R>(transport, session, members, |_| {})
     }
 
-    /// Opens the state of the home.
-    ///
-    /// # Errors
-    ///
-    /// Outside: there is no home, or the configuration is refused. Inside: what the governor refuses.
-    pub(super) fn governor(&self) -> anyhow::Result<Result<Governor, Failure>> {
-        Ok(self
-            .ports()?
-            .governor(&state_folder()?, self.configuration()?))
+    /// The same; `complete` adds to a request in this process what no other client can send.
+    pub(super) fn ask_with<R: Request>(
+        &self,
+        transport: &Transport,
+        session: Option<&str>,
+        members: impl Into<Json>,
+        complete: impl FnOnce(&mut R),
+    ) -> anyhow::Result<Exit> {
+        let operators = [
+            session.map(|_| "--session"),
+            self.pins.given(),
+            self.policy.given(),
+            self.audit.given(),
+        ];
+        if let Some(socket) = transport.socket(operators)? {
+            return self.ask_over(socket, R::DECLARATION, members);
+        }
+        let mut request = match R::read(members.into().into()) {
+            Ok(request) => request,
+            Err(error) => {
+                let message = format!("the input: {error}");
+                return Ok(self.refuse(&Failure::new(Code::InvalidRequest, message)));
+            }
+        };
+        complete(&mut request);
+        let identity = Identity {
+            session: session.map(str::to_owned),
+            ..Identity::of_local_user(Arc::new(self.tenant()?), Frontend::Cli)
+        };
+        match Call::new(request).answer(&identity) {
+            Ok(answer) => self.print(&answer.body),
+            Err(problem) => Ok(self.refuse(&failure_of(problem))),
+        }
+    }
+
+    fn ask_over(
+        &self,
+        socket: &Socket,
+        declaration: &Declaration,
+        members: impl Into<Json>,
+    ) -> anyhow::Result<Exit> {
+        let Some(capability) = declaration.capability else {
+            return Err(operator_only(declaration.name));
+        };
+        match socket.try_call(capability, members)? {
+            Ok(answer) => self.show(Ok(answer)),
+            Err(refusal) => {
+                let failure = refusal
+                    .details
+                    .and_then(|details| serde_json::from_value::<Failure>(details).ok());
+                match failure {
+                    Some(failure) => Ok(self.refuse(&failure)),
+                    None => anyhow::bail!("{}", refusal.message),
+                }
+            }
+        }
     }
 
     /// Opens the governor, asks it, prints the answer.
@@ -70,8 +131,7 @@ impl Options {
         &self,
         ask: impl FnOnce(&Governor) -> Result<Value, Failure>,
     ) -> anyhow::Result<Exit> {
-        let answer = self.governor()?.and_then(|governor| ask(&governor));
-        self.show(answer)
+        self.show(self.tenant()?.governor().and_then(ask))
     }
 
     /// Verifies the chain of the home, which needs neither a governor nor a key: a damaged one opens no governor.
@@ -80,7 +140,7 @@ impl Options {
         anchor: Option<&str>,
         look: impl FnOnce(&Value),
     ) -> anyhow::Result<Exit> {
-        let report = hydrant::govern::governor::verify(&state_folder()?, anchor);
+        let report = hydrant::govern::governor::verify(&home_folder()?.join("state"), anchor);
         if let Ok(report) = &report {
             look(report);
         }
@@ -94,16 +154,14 @@ impl Options {
     /// Prints an answer, or the error.
     pub(super) fn show(&self, answer: Result<Value, Failure>) -> anyhow::Result<Exit> {
         match answer {
-            Ok(answer) if self.is_text() => {
-                print(laid_out(&answer).as_bytes())?;
-                Ok(Exit::Done)
-            }
-            Ok(answer) => {
-                print_line(&answer.to_string())?;
-                Ok(Exit::Done)
-            }
+            Ok(answer) => self.print(answer.to_string().as_bytes()),
             Err(failure) => Ok(self.refuse(&failure)),
         }
+    }
+
+    fn print(&self, answer: &[u8]) -> anyhow::Result<Exit> {
+        print_json(answer, Format::or_default(self.format))?;
+        Ok(Exit::Done)
     }
 
     /// What was read of the command line and the files that it names, or how the command ends: an error of it is printed as
@@ -112,9 +170,17 @@ impl Options {
         read.map_err(|error| self.refuse(&Failure::new(Code::InvalidRequest, format!("{error:#}"))))
     }
 
-    /// 2.2: an error goes to stderr, in JSON as `{"error":{…}}`.
+    /// An error goes to stderr, in JSON as `{"error":{…}}`.
     pub(super) fn refuse(&self, failure: &Failure) -> Exit {
-        if self.is_text() {
+        refuse(failure, Format::or_default(self.format))
+    }
+}
+
+/// Prints what the governor refuses.
+pub(super) fn refuse(failure: &Failure, format: Format) -> Exit {
+    match format {
+        Format::Json => tell_json(&json!({ "error": failure })),
+        Format::Text => {
             let place = match (&failure.path, failure.line) {
                 (Some(path), Some(line)) => format!(" (at {path}, line {line})"),
                 (Some(path), None) => format!(" (at {path})"),
@@ -130,50 +196,25 @@ impl Options {
             if let Some(hint) = &failure.hint {
                 fail(&in_one_line(hint));
             }
-        } else {
-            tell_json(&json!({ "error": failure }));
         }
-        Exit::Error
     }
+    Exit::Error
+}
 
-    /// What a jailed agent may not say.
-    pub(super) fn refuse_inside(&self, hydrant: &Inside) -> anyhow::Result<()> {
-        for given in [self.pins.given(), self.policy.given(), self.audit.given()] {
-            hydrant.refuse(given)?;
-        }
-        Ok(())
-    }
-
-    /// Asks by way of the socket of a jail.
-    pub(super) fn ask_outside(
-        &self,
-        hydrant: &mut Inside,
-        capability: &str,
-        input: impl Into<Json>,
-    ) -> anyhow::Result<Exit> {
-        self.refuse_inside(hydrant)?;
-        match hydrant.try_call(capability, input)? {
-            Ok(answer) => self.show(Ok(answer)),
-            Err(refusal) => {
-                let failure = refusal
-                    .details
-                    .and_then(|details| serde_json::from_value::<Failure>(details).ok());
-                match failure {
-                    Some(failure) => Ok(self.refuse(&failure)),
-                    None => anyhow::bail!("{}", refusal.message),
-                }
-            }
-        }
+/// What the governor said of a call; what was said before it was asked, in its form.
+fn failure_of(problem: Problem) -> Failure {
+    match problem.governed {
+        Some(failure) => *failure,
+        None => Failure::new(Code::InvalidRequest, problem.detail),
     }
 }
 
-fn state_folder() -> anyhow::Result<PathBuf> {
-    let home = home::folder().ok_or_else(|| {
+fn home_folder() -> anyhow::Result<PathBuf> {
+    home::folder().ok_or_else(|| {
         anyhow::anyhow!(
             "there is no home folder: neither HYDRANT_HOME nor HOME is an absolute path"
         )
-    })?;
-    Ok(home.join("state"))
+    })
 }
 
 /// The local command line; not jailed, for a jailed one comes by way of the socket.

@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
         &["skill", "map", "approvals", "approve", "secrets", "audit"],
     ),
     ("Plans", &["plan", "route", "hook", "catalog"]),
-    ("Serve", &["serve", "mcp", "syscall"]),
+    ("Serve", &["serve", "mcp", "syscall", "call"]),
     (
         "Keys and bundles",
         &[

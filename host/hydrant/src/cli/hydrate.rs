@@ -15,7 +15,7 @@ use hydrant::{HostError, HydrateRequest};
 use serde_json::Value;
 
 use super::hydration::Hydration;
-use super::inside::Inside;
+use super::inside::{Socket, Transport};
 use super::layout::visible;
 use super::output::{Exit, fail, print};
 use super::prompt::usage_error;
@@ -89,7 +89,14 @@ impl From<Format> for hydrant::Format {
 /// The bytes of a result, or why there is none for this document.
 type Answer = Result<Vec<u8>, String>;
 
-pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
+pub(super) fn run(arguments: Arguments, transport: &Transport) -> anyhow::Result<Exit> {
+    let request = arguments.hydration.request(String::new());
+    if let Some(socket) = transport.socket([arguments.hydration.given()])? {
+        // The files that a jail sees are not those of the other end, so every path means one below `os://`.
+        let wanted = Wanted::as_typed(&arguments.uris)?;
+        let checker = || Ok(Checker::of_payloads(&request));
+        return arguments.answer(&wanted, |request| hydrate_over(socket, request), checker);
+    }
     let host = arguments.hydration.host()?;
     let wanted = Wanted::of(&host, &arguments.uris)?;
     let hydrate = |request: &HydrateRequest| -> anyhow::Result<Answer> {
@@ -100,32 +107,22 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             Err(error) => Err(error.into()),
         }
     };
-    let request = arguments.hydration.request(String::new());
     let checker = || Ok(Checker::new(&host, &request)?);
     arguments.answer(&wanted, hydrate, checker)
 }
 
-/// What a jailed agent gets, by way of its socket. The files that it sees are not those of the other end, so every path
-/// means one below `os://`.
-pub(super) fn inside(arguments: Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
-    hydrant.refuse(arguments.hydration.given())?;
-    let wanted = Wanted::as_typed(&arguments.uris)?;
-    let hydrate = |request: &HydrateRequest| -> anyhow::Result<Answer> {
-        let mut input = serde_json::to_value(request)?;
-        if let Some(members) = input.as_object_mut() {
-            // The operator's alone. What was not asked for is as the operator said.
-            members.remove("allow_http_loopback");
-            members.retain(|_, value| *value != Value::Bool(false) && *value != 1);
-        }
-        Ok(match hydrant.try_call("content.hydrate", input)? {
-            Ok(Value::String(document)) => Ok(document.into_bytes()),
-            Ok(payload) => Ok(payload.to_string().into_bytes()),
-            Err(refusal) => Err(refusal.message),
-        })
-    };
-    let request = arguments.hydration.request(String::new());
-    let checker = || Ok(Checker::of_payloads(&request));
-    arguments.answer(&wanted, hydrate, checker)
+fn hydrate_over(socket: &Socket, request: &HydrateRequest) -> anyhow::Result<Answer> {
+    let mut input = serde_json::to_value(request)?;
+    if let Some(members) = input.as_object_mut() {
+        // The operator's alone. What was not asked for is as the operator said.
+        members.remove("allow_http_loopback");
+        members.retain(|_, value| *value != Value::Bool(false) && *value != 1);
+    }
+    Ok(match socket.try_call("content.hydrate", input)? {
+        Ok(Value::String(document)) => Ok(document.into_bytes()),
+        Ok(payload) => Ok(payload.to_string().into_bytes()),
+        Err(refusal) => Err(refusal.message),
+    })
 }
 
 impl Arguments {

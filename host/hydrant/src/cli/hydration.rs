@@ -3,13 +3,15 @@
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use clap::{Args, value_parser};
 use hydrant::govern::config::Config;
 use hydrant::policy::{CliMount, MountTarget, PolicyError, VirtualPath};
-use hydrant::{Host, HostBuilder, HydrateRequest, home, hook};
+use hydrant::serve::tenants::LocalUser;
+use hydrant::{Host, HostBuilder, HydrateRequest, home};
 
 use super::config::{self, AuditOptions, PolicyOptions};
-use super::output::fail;
+use super::output::{fail, in_one_line};
 
 /// What lies behind os://, under which policy it is read, and how.
 #[derive(Args)]
@@ -74,15 +76,37 @@ impl Source {
         Ok(self.builder(config::host())?.build()?)
     }
 
-    /// State and configuration of governed execution; none where there is no home.
+    /// Home folder and configuration of governed execution; none where there is no home.
     pub(super) fn governed(&self) -> anyhow::Result<Option<(PathBuf, Config)>> {
         let config = self.policy.govern()?;
-        Ok(home::folder().map(|home| (home.join("state"), config)))
+        Ok(home::folder().map(|home| (home, config)))
     }
 
-    /// `[hydrate]` of the configuration, and what in it does not count.
-    pub(super) fn settings(&self) -> anyhow::Result<(hook::Settings, Vec<hook::Problem>)> {
-        self.policy.hydrate()
+    /// The user of this machine, whose calls are answered by `host`, completed with these options.
+    pub(super) fn local_user(
+        &self,
+        host: HostBuilder,
+        workspace: Option<PathBuf>,
+    ) -> anyhow::Result<LocalUser> {
+        let home = home::folder().ok_or_else(|| {
+            anyhow!("there is no home folder for approvals and receipts; set HYDRANT_HOME")
+        })?;
+        let mut host = self.builder(host)?.home(&home);
+        if self.no_exec {
+            host = host.without_processes();
+        }
+        let (hydrate, problems) = self.policy.hydrate()?;
+        for problem in problems {
+            fail(&in_one_line(&anyhow!(problem.message)));
+        }
+        Ok(LocalUser {
+            host,
+            planner: self.builder(Host::builder())?,
+            workspace,
+            home,
+            govern: self.policy.govern()?,
+            hydrate,
+        })
     }
 
     /// Says so where the default policy shows nothing at `os://`.

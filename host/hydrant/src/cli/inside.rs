@@ -4,22 +4,16 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use clap::Parser;
 use hydrant::serve::syscall::{Client, ClientError, Ended, Refusal};
 use hydrant_canonical::Json;
 use serde_json::{Value, json};
 
-use super::lazy::Lazy;
-use super::output::{Exit, fail, tell_json};
-use super::{
-    Cli, Command, describe, finish, hydrate, map, run as run_command, skill, skills, syscall, usage,
-};
+use super::output::{fail, tell_json};
 
 /// Commands that go through the socket.
-const AGENT: [&str; 7] = [
-    "hydrate", "run", "skills", "describe", "skill", "map", "syscall",
+const AGENT: [&str; 8] = [
+    "hydrate", "run", "skills", "describe", "skill", "map", "call", "syscall",
 ];
 
 /// Commands that need nobody.
@@ -35,98 +29,102 @@ const LOCAL: [&str; 9] = [
     "",
 ];
 
-/// The way out of the jail.
-pub(super) struct Inside {
-    socket: PathBuf,
+/// How a command reaches hydrant. It is chosen once, when the program begins.
+pub(super) enum Transport {
+    /// In this process.
+    Process,
+    /// From inside a jail, over its socket.
+    Socket(Socket),
 }
+
+/// The socket of a jail.
+pub(super) struct Socket(PathBuf);
 
 /// It is not for agents.
 #[derive(Debug, thiserror::Error)]
 #[error("operator-only: {0} is not for jailed agents")]
-struct OperatorOnly(String);
+pub(super) struct OperatorOnly(String);
 
-/// Runs a command by way of the socket; none where there is none, or the command does not need one.
-pub(super) fn run(arguments: &[OsString]) -> Option<ExitCode> {
-    let socket = std::env::var_os("HYDRANT_SOCKET").filter(|socket| !socket.is_empty())?;
-    let texts: Vec<_> = arguments
-        .iter()
-        .skip(1)
-        .map(|argument| argument.to_string_lossy())
-        .collect();
-    let command = texts.first().map_or("", |command| command.as_ref());
-    let asks_for_help = texts
-        .iter()
-        .take_while(|text| *text != "--")
-        .any(|text| matches!(text.as_ref(), "--help" | "-h"));
-    if LOCAL.contains(&command) || asks_for_help {
-        return None;
-    }
-    let bundle = texts
-        .iter()
-        .any(|text| text == "--bundle" || text.starts_with("--bundle="));
-    if !AGENT.contains(&command) || bundle {
-        let what = if bundle { "--bundle" } else { command };
-        return Some(answer(Err(OperatorOnly(format!("`{what}`")).into())));
-    }
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        Err(error) => return Some(usage(&error, arguments.get(1))),
-    };
-    let mut inside = Inside {
-        socket: socket.into(),
-    };
-    let result = match cli.command {
-        Command::Hydrate(Lazy(arguments)) => hydrate::inside(arguments, &mut inside),
-        Command::Run(Lazy(arguments)) => run_command::inside(&arguments, &mut inside),
-        Command::Skills(Lazy(arguments)) => skills::inside(&arguments, &mut inside),
-        Command::Describe(Lazy(arguments)) => describe::inside(&arguments, &mut inside),
-        Command::Skill(Lazy(arguments)) => skill::inside(&arguments, &mut inside),
-        Command::Map(Lazy(arguments)) => map::inside(&arguments, &mut inside),
-        Command::Syscall(Lazy(arguments)) => syscall::inside(&arguments, inside),
-        _ => Err(OperatorOnly(format!("`{command}`")).into()),
-    };
-    Some(answer(result))
-}
-
-/// As outside; what is an operator's as an error object, in text for people.
-fn answer(result: anyhow::Result<Exit>) -> ExitCode {
-    match result {
-        Err(error) if error.is::<OperatorOnly>() => {
-            if io::stdout().is_terminal() {
-                fail(&error.to_string());
-            } else {
-                let message = error.to_string();
-                let error = json!({ "error": { "code": "operator-only", "message": message } });
-                tell_json(&error);
-            }
-            Exit::Error.into()
+impl Transport {
+    /// Returns the transport of a command line.
+    ///
+    /// # Errors
+    ///
+    /// In a jail, a command that is not an agent's.
+    pub(super) fn choose(arguments: &[OsString]) -> Result<Self, OperatorOnly> {
+        let socket = std::env::var_os("HYDRANT_SOCKET").filter(|socket| !socket.is_empty());
+        let Some(socket) = socket else {
+            return Ok(Self::Process);
+        };
+        let texts: Vec<_> = arguments
+            .iter()
+            .skip(1)
+            .map(|argument| argument.to_string_lossy())
+            .collect();
+        let command = texts.first().map_or("", |command| command.as_ref());
+        let asks_for_help = texts
+            .iter()
+            .take_while(|text| *text != "--")
+            .any(|text| matches!(text.as_ref(), "--help" | "-h"));
+        if LOCAL.contains(&command) || asks_for_help {
+            return Ok(Self::Process);
         }
-        result => finish(result),
+        let bundle = texts
+            .iter()
+            .any(|text| text == "--bundle" || text.starts_with("--bundle="));
+        if bundle {
+            return Err(OperatorOnly("`--bundle`".to_owned()));
+        }
+        if !AGENT.contains(&command) {
+            return Err(OperatorOnly(format!("`{command}`")));
+        }
+        Ok(Self::Socket(Socket(socket.into())))
+    }
+
+    /// Returns the socket of a command that goes through one.
+    ///
+    /// # Errors
+    ///
+    /// One of these options was given, which are the operator's alone.
+    pub(super) fn socket<const N: usize>(
+        &self,
+        operators: [Option<&'static str>; N],
+    ) -> anyhow::Result<Option<&Socket>> {
+        match (self, operators.into_iter().flatten().next()) {
+            (Self::Process, _) => Ok(None),
+            (Self::Socket(_), Some(option)) => Err(operator_only(option)),
+            (Self::Socket(socket), None) => Ok(Some(socket)),
+        }
     }
 }
 
-impl Inside {
-    /// Refuses an option that was given and is the operator's.
-    pub(super) fn refuse(&self, option: Option<&'static str>) -> anyhow::Result<()> {
-        match option {
-            None => Ok(()),
-            Some(option) => Err(OperatorOnly(format!("`{option}`")).into()),
+/// The error of a jailed agent that uses something of the operator's.
+pub(super) fn operator_only(what: &str) -> anyhow::Error {
+    OperatorOnly(format!("`{what}`")).into()
+}
+
+impl OperatorOnly {
+    /// Prints it as an error object, in text for people.
+    pub(super) fn tell(&self) {
+        let message = self.to_string();
+        if io::stdout().is_terminal() {
+            fail(&message);
+        } else {
+            tell_json(&json!({ "error": { "code": "operator-only", "message": message } }));
         }
     }
+}
 
+impl Socket {
     /// Calls a capability.
-    pub(super) fn call(
-        &mut self,
-        capability: &str,
-        input: impl Into<Json>,
-    ) -> anyhow::Result<Value> {
+    pub(super) fn call(&self, capability: &str, input: impl Into<Json>) -> anyhow::Result<Value> {
         self.try_call(capability, input)?
             .map_err(|refusal| ClientError::Refused(refusal).into())
     }
 
     /// The same, with what the other end refuses apart from what goes wrong on the way.
     pub(super) fn try_call(
-        &mut self,
+        &self,
         capability: &str,
         input: impl Into<Json>,
     ) -> anyhow::Result<Result<Value, Refusal>> {
@@ -139,7 +137,7 @@ impl Inside {
 
     /// Passes a stream of requests on.
     pub(super) fn pass_on(
-        self,
+        &self,
         input: impl Read + Send + 'static,
         output: impl Write,
     ) -> anyhow::Result<Ended> {
@@ -147,6 +145,6 @@ impl Inside {
     }
 
     fn connect(&self) -> Result<Client, ClientError> {
-        Client::connect(Path::new(&self.socket))
+        Client::connect(Path::new(&self.0))
     }
 }

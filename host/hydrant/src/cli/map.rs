@@ -1,10 +1,11 @@
 //! `hydrant map`: what a command would do, and under which governance.
 
 use clap::Args;
-use serde_json::{Value, json};
+use hydrant::serve::operations::{Map, MappingTable};
+use serde_json::json;
 
 use super::govern::Options;
-use super::inside::Inside;
+use super::inside::Transport;
 use super::output::Exit;
 
 /// Say which governed capability a command maps to; nothing is run
@@ -29,28 +30,10 @@ pub(super) struct Arguments {
     options: Options,
 }
 
-impl Arguments {
-    fn input(&self) -> Value {
-        match &self.command {
-            Some(command) => json!({ "command": command }),
-            None => json!({ "list": true }),
-        }
+pub(super) fn run(arguments: &Arguments, transport: &Transport) -> anyhow::Result<Exit> {
+    let options = &arguments.options;
+    match &arguments.command {
+        Some(command) => options.ask::<Map>(transport, None, json!({ "command": command })),
+        None => options.ask::<MappingTable>(transport, None, json!({})),
     }
-}
-
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    arguments
-        .options
-        .answer(|governor| match &arguments.command {
-            Some(command) => governor.map(command),
-            None => governor.mapping_table(),
-        })
-}
-
-/// What a jailed agent gets, by way of its socket.
-pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
-    let input = arguments.input();
-    arguments
-        .options
-        .ask_outside(hydrant, "ccos.primitive.map", input)
 }

@@ -2,17 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::Args;
+use hydrant::home;
 use hydrant::policy::{CliMount, VirtualPath};
 use hydrant::serve::mcp::{Selection, StdioError, serve_stdio};
 use hydrant::serve::service::Service;
-use hydrant::serve::tenants::LocalUser;
-use hydrant::{Host, home};
 
 use super::config;
 use super::hydration::Hydration;
-use super::output::{Exit, fail, in_one_line};
+use super::output::{Exit, fail};
 
 /// Serve skills, agents and workflows to an MCP client, over standard input and output
 ///
@@ -79,7 +78,10 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         ));
         return Ok(Exit::Usage);
     }
-    let user = local_user(&arguments, workspace)?;
+    let mut user = hydration.local_user(config::lasting_host(), workspace)?;
+    if let Some(directory) = &arguments.workspace {
+        user.host = user.host.mount(named(directory)?);
+    }
     let selection = Selection {
         read_only: arguments.read_only,
         tools: arguments.tools,
@@ -100,33 +102,6 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         }
         Err(error) => Err(error.into()),
     }
-}
-
-fn local_user(arguments: &Arguments, workspace: Option<PathBuf>) -> anyhow::Result<LocalUser> {
-    let hydration = &arguments.hydration;
-    let home = home::folder().ok_or_else(|| {
-        anyhow!("there is no home folder for approvals and receipts; set HYDRANT_HOME")
-    })?;
-    let mut host = hydration.builder(config::lasting_host())?.home(&home);
-    if hydration.request(String::new()).no_exec {
-        host = host.without_processes();
-    }
-    if let Some(directory) = &arguments.workspace {
-        host = host.mount(named(directory)?);
-    }
-    let (hydrate, problems) = hydration.settings()?;
-    for problem in problems {
-        fail(&in_one_line(&anyhow!(problem.message)));
-    }
-    let (_, govern) = hydration.governed()?.unwrap_or_default();
-    Ok(LocalUser {
-        host,
-        planner: hydration.builder(Host::builder())?,
-        workspace,
-        home,
-        govern,
-        hydrate,
-    })
 }
 
 /// `--workspace DIR`, which may be or contain a link: its user named it.

@@ -5,6 +5,7 @@ mod approval_text;
 mod approvals;
 mod approve;
 mod audit;
+mod call;
 mod catalog;
 mod check;
 mod compat;
@@ -56,6 +57,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use hydrant::engine::SLOW_COMPILATION;
 use hydrant::home;
 
+use self::inside::{OperatorOnly, Transport};
 use self::lazy::Lazy;
 use self::output::{Exit, fail};
 
@@ -114,6 +116,7 @@ enum Command {
     Config(Lazy<config::Arguments>),
     Skill(Lazy<skill::Arguments>),
     Map(Lazy<map::Arguments>),
+    Call(Lazy<call::Arguments>),
     Approvals(Lazy<approvals::Arguments>),
     Approve(Lazy<approve::Arguments>),
     Secrets(Lazy<secrets::Arguments>),
@@ -150,9 +153,10 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if generate::complete(&arguments, Cli::command) {
         return Exit::Done.into();
     }
-    if let Some(exit) = inside::run(&arguments) {
-        return exit;
-    }
+    let transport = match Transport::choose(&arguments) {
+        Ok(transport) => transport,
+        Err(refused) => return finish(Err(refused.into())),
+    };
     if let Some(exit) = compat::run(&arguments) {
         return exit;
     }
@@ -162,25 +166,27 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments.get(1)),
     };
-    if !matches!(
-        cli.command,
-        Command::Doctor(_) | Command::Completions(_) | Command::Man(_) | Command::World
-    ) && let Some(home) = home::folder()
+    if let Transport::Process = transport
+        && !matches!(
+            cli.command,
+            Command::Doctor(_) | Command::Completions(_) | Command::Man(_) | Command::World
+        )
+        && let Some(home) = home::folder()
         && let Err(error) = home::check(&home)
     {
         return finish(Err(error.into()));
     }
     finish(match cli.command {
-        Command::Hydrate(Lazy(arguments)) => hydrate::run(arguments),
+        Command::Hydrate(Lazy(arguments)) => hydrate::run(arguments, &transport),
         Command::Check(Lazy(arguments)) => check::run(arguments),
         Command::Graph(Lazy(arguments)) => graph::run(arguments),
         Command::Hook(Lazy(arguments)) => hook::run(arguments, started),
         Command::Plan(Lazy(arguments)) => plan::run(arguments, started),
         Command::Route(Lazy(arguments)) => route::run(&arguments),
         Command::Catalog(Lazy(arguments)) => catalog::run(&arguments),
-        Command::Run(Lazy(arguments)) => run::run(&arguments),
-        Command::Skills(Lazy(arguments)) => skills::run(&arguments),
-        Command::Describe(Lazy(arguments)) => describe::run(&arguments),
+        Command::Run(Lazy(arguments)) => run::run(&arguments, &transport),
+        Command::Skills(Lazy(arguments)) => skills::run(&arguments, &transport),
+        Command::Describe(Lazy(arguments)) => describe::run(&arguments, &transport),
         Command::Verify(Lazy(arguments)) => {
             probe::with_built_in(|built_in| verify_pins::run(&arguments, built_in))
         }
@@ -189,13 +195,14 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Command::Policy(Lazy(arguments)) => policy::run(arguments),
         Command::Config(Lazy(arguments)) => config::run(&arguments),
-        Command::Skill(Lazy(arguments)) => skill::run(&arguments),
-        Command::Map(Lazy(arguments)) => map::run(&arguments),
+        Command::Skill(Lazy(arguments)) => skill::run(&arguments, &transport),
+        Command::Map(Lazy(arguments)) => map::run(&arguments, &transport),
+        Command::Call(Lazy(arguments)) => call::run(&arguments, &transport),
         Command::Approvals(Lazy(arguments)) => approvals::run(&arguments),
         Command::Approve(Lazy(arguments)) => approve::run(&arguments),
         Command::Secrets(Lazy(arguments)) => secrets::run(&arguments),
         Command::Audit(Lazy(arguments)) => audit::run(&arguments),
-        Command::Syscall(Lazy(arguments)) => syscall::run(arguments),
+        Command::Syscall(Lazy(arguments)) => syscall::run(&arguments, &transport),
         Command::Serve(Lazy(arguments)) => serve::run(&arguments),
         Command::Setup(Lazy(arguments)) => setup::run(&arguments),
         Command::Mcp(Lazy(arguments)) => mcp::run(arguments),
@@ -216,7 +223,10 @@ fn finish(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if output::is_broken_pipe(&error) => Exit::Done.into(),
         Err(error) => {
-            fail(&output::in_one_line(&error));
+            match error.downcast_ref::<OperatorOnly>() {
+                Some(refused) => refused.tell(),
+                None => fail(&output::in_one_line(&error)),
+            }
             output::exit_of(&error).into()
         }
     }

@@ -12,7 +12,7 @@ use hydrant::engine::CallError;
 use hydrant::pins::Class;
 use hydrant::policy::PolicyError;
 
-use super::layout::{visible, visible_json};
+use super::layout::{laid_out, visible, visible_json};
 use super::prompt::UsageError;
 
 /// The exit statuses.
@@ -165,6 +165,14 @@ pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
 /// Writes a result and a line end to stdout.
 pub(super) fn print_line(line: &str) -> anyhow::Result<()> {
     print(format!("{line}\n").as_bytes())
+}
+
+/// Writes JSON to stdout as it is, with a line end; as text it is laid out for reading.
+pub(super) fn print_json(json: &[u8], format: Format) -> anyhow::Result<()> {
+    match (format, serde_json::from_slice(json)) {
+        (Format::Text, Ok(value)) => print(laid_out(&value).as_bytes()),
+        _ => print(&[json, b"\n"].concat()),
+    }
 }
 
 /// An error and its causes on one line; a cause that the text before it already tells is left out.

@@ -15,9 +15,8 @@ use hydrant::{HostBuilder, HostError, Run, SkillCall, home};
 use hydrant_canonical::Json;
 
 use super::config::{self, AuditOptions, LayerOptions, PinOptions, PolicyOptions};
-use super::inside::Inside;
-use super::layout::laid_out;
-use super::output::{Exit, Format, fail, print, skill_error, tell_json};
+use super::inside::{Socket, Transport};
+use super::output::{Exit, Format, fail, print_json, skill_error, tell_json};
 use super::pins::refuse_in_root;
 
 /// Run a pinned skill
@@ -78,7 +77,21 @@ pub(super) struct Arguments {
     format: Option<Format>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(super) fn run(arguments: &Arguments, transport: &Transport) -> anyhow::Result<Exit> {
+    let operators = [
+        arguments.pins.given(),
+        arguments.policy.given(),
+        arguments.layers.given(),
+        arguments.audit.given(),
+        (!arguments.mounts.is_empty()).then_some("--mount"),
+        arguments.receipt.as_ref().map(|_| "--receipt"),
+        arguments
+            .allow_experimental
+            .then_some("--allow-experimental"),
+    ];
+    if let Some(socket) = transport.socket(operators)? {
+        return ask(arguments, socket);
+    }
     let file = arguments.request.strip_prefix('@').map(Path::new);
     let read = files_read(arguments, file)?;
     let mut read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
@@ -129,7 +142,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Ok(response) => {
             if arguments.output.is_none() {
                 // Where nobody can be told, nothing was done.
-                respond(&response, Format::or_default(arguments.format))?;
+                print_json(&response, Format::or_default(arguments.format))?;
             }
             slots.keep();
             Ok(Exit::Done)
@@ -187,37 +200,8 @@ fn request(text: &str, file: Option<&Path>) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The response as it is, with a line end; as text it is laid out for reading.
-fn respond(response: &[u8], format: Format) -> anyhow::Result<()> {
-    match format {
-        Format::Text => {
-            if let Ok(value) = serde_json::from_slice::<serde_json::Value>(response) {
-                return print(laid_out(&value).as_bytes());
-            }
-        }
-        Format::Json => {}
-    }
-    let mut line = response.to_vec();
-    line.push(b'\n');
-    print(&line)
-}
-
-/// What a jailed agent gets, by way of its socket.
-pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
-    let own = [
-        arguments.pins.given(),
-        arguments.policy.given(),
-        arguments.layers.given(),
-        arguments.audit.given(),
-        (!arguments.mounts.is_empty()).then_some("--mount"),
-        arguments.receipt.is_some().then_some("--receipt"),
-        arguments
-            .allow_experimental
-            .then_some("--allow-experimental"),
-    ];
-    for option in own {
-        hydrant.refuse(option)?;
-    }
+/// The same over the socket of a jail.
+fn ask(arguments: &Arguments, socket: &Socket) -> anyhow::Result<Exit> {
     let file = arguments.request.strip_prefix('@').map(Path::new);
     let read: Vec<&Path> = file.into_iter().collect();
     let mut slots = Slots::take(arguments.output.as_deref(), None, &read)?;
@@ -229,11 +213,11 @@ pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Res
         tell_json(&error);
         return Ok(Exit::SkillFailed);
     };
-    match hydrant.try_call(&arguments.skill, input)? {
+    match socket.try_call(&arguments.skill, input)? {
         Ok(response) => {
             let response = response.to_string();
             if arguments.output.is_none() {
-                respond(response.as_bytes(), Format::or_default(arguments.format))?;
+                print_json(response.as_bytes(), Format::or_default(arguments.format))?;
             } else {
                 slots.write_output(response.as_bytes())?;
             }

@@ -143,7 +143,7 @@ struct InitialConfiguration<'a> {
 impl InitialConfiguration<'_> {
     /// Says what of the configuration is another now, which holds only from the next start on.
     fn tell_changes(&self) {
-        let now = match self.options.keys() {
+        let now = match self.options.keys_now() {
             Ok(now) => now,
             Err(error) => {
                 fail(&format!(

@@ -7,12 +7,13 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use hydrant::base::read_bounded;
 use hydrant::govern::governor::LoadRequest;
+use hydrant::serve::operations::{Execute, ListLoaded, Load, Onboard, Show, Unload};
 use hydrant::trust::limits;
 use hydrant_canonical::Json;
 use serde_json::{Value, json};
 
-use super::govern::{Options, caller, given};
-use super::inside::Inside;
+use super::govern::{Options, given};
+use super::inside::Transport;
 use super::output::Exit;
 
 /// Load, execute, list and unload skills that somebody else wrote
@@ -168,106 +169,99 @@ struct UnloadArguments {
     options: Options,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(super) fn run(arguments: &Arguments, transport: &Transport) -> anyhow::Result<Exit> {
     match &arguments.command {
-        Command::Load(arguments) => load(arguments),
+        Command::Load(arguments) => load(arguments, transport),
         Command::Execute(arguments) => {
-            let params = match arguments.options.read(arguments.params()) {
+            let options = &arguments.options;
+            let params = match options.read(arguments.params()) {
                 Ok(params) => params,
                 Err(exit) => return Ok(exit),
             };
-            arguments.options.answer(|governor| {
-                let caller = caller(arguments.session.as_deref())?;
-                governor.execute(&caller, &arguments.skill, &arguments.operation, params)
-            })
+            let member = |name: &str, value: Json| (name.to_owned(), value);
+            let members = Json::Object(vec![
+                member("skill", Json::String(arguments.skill.clone())),
+                member("operation", Json::String(arguments.operation.clone())),
+                member("params", params),
+            ]);
+            options.ask::<Execute>(transport, arguments.session.as_deref(), members)
         }
         Command::Onboard(arguments) => {
-            let input = match arguments.options.read(arguments.input()) {
+            let options = &arguments.options;
+            let input = match options.read(arguments.input()) {
                 Ok(input) => input,
                 Err(exit) => return Ok(exit),
             };
-            arguments.options.answer(|governor| {
-                let caller = caller(arguments.session.as_deref())?;
-                governor.onboard(&caller, &arguments.skill, input.as_ref())
-            })
+            let members = json!({ "skill": arguments.skill, "user_input": input });
+            options.ask::<Onboard>(transport, arguments.session.as_deref(), members)
         }
-        Command::List(arguments) => arguments
-            .options
-            .answer(|governor| governor.list(&caller(None)?, arguments.since)),
-        Command::Show(arguments) => arguments
-            .options
-            .answer(|governor| governor.show(&caller(None)?, &arguments.skill)),
-        Command::Unload(arguments) => arguments.options.answer(|governor| {
-            governor.unload(&caller(None)?, &arguments.skill, arguments.keep_approvals)
-        }),
+        Command::List(arguments) => {
+            let members = json!({ "since": arguments.since });
+            arguments
+                .options
+                .ask::<ListLoaded>(transport, None, members)
+        }
+        Command::Show(arguments) => {
+            let members = json!({ "skill": arguments.skill });
+            arguments.options.ask::<Show>(transport, None, members)
+        }
+        Command::Unload(arguments) => {
+            transport.socket([Some("skill unload")])?;
+            let keep_approvals = arguments.keep_approvals;
+            let members = json!({ "skill": arguments.skill, "keep_approvals": keep_approvals });
+            arguments.options.ask::<Unload>(transport, None, members)
+        }
     }
 }
 
-fn load(arguments: &LoadArguments) -> anyhow::Result<Exit> {
-    let request = match arguments.options.read(arguments.request()) {
-        Ok(request) => request,
+fn load(arguments: &LoadArguments, transport: &Transport) -> anyhow::Result<Exit> {
+    transport.socket([
+        (!arguments.files.is_empty()).then_some("--file"),
+        arguments.check_only.then_some("--check-only"),
+    ])?;
+    let options = &arguments.options;
+    let read = arguments
+        .members()
+        .and_then(|members| Ok((members, arguments.files()?)));
+    let (members, files) = match options.read(read) {
+        Ok(read) => read,
         Err(exit) => return Ok(exit),
     };
-    arguments.options.answer(|governor| {
-        if arguments.check_only {
-            governor.check_address(&request)
-        } else {
-            governor.load(&caller(None)?, &request)
-        }
-    })
+    if arguments.check_only {
+        let request = LoadRequest {
+            source: arguments.source.clone(),
+            force: arguments.force,
+            ..LoadRequest::default()
+        };
+        return options.answer(|governor| governor.check_address(&request));
+    }
+    options.ask_with::<Load>(transport, None, members, |load| load.files = files)
 }
 
 impl LoadArguments {
-    fn request(&self) -> anyhow::Result<LoadRequest> {
-        let files = pairs(&self.files, "--file")?
-            .into_iter()
-            .map(|(name, path)| {
-                let path = PathBuf::from(path);
-                let bytes = read_bounded(&path, limits::MAX_JSON_BYTES)
-                    .with_context(|| format!("--file {}", path.display()))?;
-                Ok((name, bytes))
-            })
-            .collect::<anyhow::Result<_>>()?;
-        Ok(LoadRequest {
-            source: self.source.clone(),
-            text: None,
-            force: self.force,
-            base_url: self.base_url.clone(),
-            constants: pairs(&self.constants, "--set")?,
-            files,
-            as_id: self.id.clone(),
-            only: self.only.clone(),
-            expect_digest: self.expect_digest.clone(),
-        })
+    fn members(&self) -> anyhow::Result<Value> {
+        Ok(json!({
+            "source": self.source,
+            "force": self.force,
+            "base_url": self.base_url,
+            "constants": pairs(&self.constants, "--set")?,
+            "id": self.id,
+            "only": self.only,
+            "expect_digest": self.expect_digest,
+        }))
     }
 
-    /// What an agent may say of it.
-    fn input(&self) -> anyhow::Result<Value> {
-        let mut input = json!({ "url": self.source, "force": self.force });
-        let members = [
-            ("base-url", self.base_url.clone().map(Value::String)),
-            ("as", self.id.clone().map(Value::String)),
-            (
-                "expect-digest",
-                self.expect_digest.clone().map(Value::String),
-            ),
-            ("only", (!self.only.is_empty()).then(|| json!(self.only))),
-            (
-                "constants",
-                (!self.constants.is_empty())
-                    .then(|| pairs(&self.constants, "--set"))
-                    .transpose()?
-                    .map(|constants| json!(constants)),
-            ),
-        ];
-        if let Value::Object(input) = &mut input {
-            for (name, value) in members {
-                if let Some(value) = value {
-                    input.insert(name.to_owned(), value);
-                }
-            }
-        }
-        Ok(input)
+    fn files(&self) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
+        let read = |(name, path): (String, String)| {
+            let path = PathBuf::from(path);
+            let bytes = read_bounded(&path, limits::MAX_JSON_BYTES)
+                .with_context(|| format!("--file {}", path.display()))?;
+            Ok((name, bytes))
+        };
+        pairs(&self.files, "--file")?
+            .into_iter()
+            .map(read)
+            .collect()
     }
 }
 
@@ -287,7 +281,10 @@ fn pairs(texts: &[String], option: &str) -> anyhow::Result<BTreeMap<String, Stri
 impl ExecuteArguments {
     fn params(&self) -> anyhow::Result<Json> {
         let text = given(&self.params).context("params")?;
-        Json::parse(&text).context("params")
+        match Json::parse(&text).context("params")? {
+            params @ Json::Object(_) => Ok(params),
+            _ => bail!("params is one JSON object"),
+        }
     }
 }
 
@@ -300,56 +297,5 @@ impl OnboardArguments {
         serde_json::from_slice(&text)
             .map(Some)
             .context("--input is not JSON; a text is given as '\"text\"'")
-    }
-}
-
-/// What a jailed agent gets, by way of its socket.
-pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
-    match &arguments.command {
-        Command::Load(arguments) => {
-            hydrant.refuse((!arguments.files.is_empty()).then_some("--file"))?;
-            hydrant.refuse(arguments.check_only.then_some("--check-only"))?;
-            arguments
-                .options
-                .ask_outside(hydrant, "ccos.skill.load", arguments.input()?)
-        }
-        Command::Execute(arguments) => {
-            hydrant.refuse(arguments.session.as_deref().map(|_| "--session"))?;
-            let member = |name: &str, value: Json| (name.to_owned(), value);
-            let input = Json::Object(vec![
-                member("skill", Json::String(arguments.skill.clone())),
-                member("operation", Json::String(arguments.operation.clone())),
-                member("params", arguments.params()?),
-            ]);
-            arguments
-                .options
-                .ask_outside(hydrant, "ccos.skill.execute", input)
-        }
-        Command::Onboard(arguments) => {
-            hydrant.refuse(arguments.session.as_deref().map(|_| "--session"))?;
-            let mut input = json!({ "skill": arguments.skill });
-            if let (Some(given), Value::Object(input)) = (arguments.input()?, &mut input) {
-                input.insert("user-input".to_owned(), given);
-            }
-            arguments
-                .options
-                .ask_outside(hydrant, "ccos.skill.onboard", input)
-        }
-        Command::List(arguments) => {
-            let input = json!({ "since": arguments.since });
-            arguments
-                .options
-                .ask_outside(hydrant, "ccos.skill.list", input)
-        }
-        Command::Show(arguments) => {
-            let input = json!({ "skill": arguments.skill });
-            arguments
-                .options
-                .ask_outside(hydrant, "ccos.skill.show", input)
-        }
-        Command::Unload(_) => {
-            hydrant.refuse(Some("skill unload"))?;
-            Ok(Exit::Error)
-        }
     }
 }

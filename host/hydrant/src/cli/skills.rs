@@ -5,7 +5,7 @@ use hydrant::{Host, PinnedSkillInfo};
 use serde_json::Value;
 
 use super::config::{PinOptions, PolicyOptions};
-use super::inside::Inside;
+use super::inside::Transport;
 use super::output::{Exit, Format, print_line, skill_error};
 
 /// List the pinned skills: id, version, what each is for, and the most it may do
@@ -26,35 +26,27 @@ pub(super) struct Arguments {
     format: Option<Format>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(super) fn run(arguments: &Arguments, transport: &Transport) -> anyhow::Result<Exit> {
+    let operators = [arguments.pins.given(), arguments.policy.given()];
+    let skills = match transport.socket(operators)? {
+        Some(socket) => socket.call("hydrant.skills", Value::Null)?,
+        None => summaries(arguments)?,
+    };
+    match Format::or_default(arguments.format) {
+        Format::Json => print_line(&skills.to_string())?,
+        Format::Text => print_line(&text(skills.as_array().map_or(&[], Vec::as_slice)))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// What is told of each skill.
+fn summaries(arguments: &Arguments) -> anyhow::Result<Value> {
     let builder = arguments
         .policy
         .apply(arguments.pins.apply(Host::builder())?)?;
     let host = builder.without_mounts().build().map_err(skill_error)?;
     let skills = host.skills().map_err(skill_error)?;
-    show(
-        skills.iter().map(PinnedSkillInfo::summary),
-        arguments.format,
-    )
-}
-
-/// Prints what is told of each skill.
-fn show(summaries: impl Iterator<Item = Value>, format: Option<Format>) -> anyhow::Result<Exit> {
-    match Format::or_default(format) {
-        Format::Json => print_line(&Value::from_iter(summaries).to_string())?,
-        Format::Text => print_line(&text(&summaries.collect::<Vec<_>>()))?,
-    }
-    Ok(Exit::Done)
-}
-
-/// What a jailed agent gets, by way of its socket.
-pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
-    hydrant.refuse(arguments.pins.given())?;
-    hydrant.refuse(arguments.policy.given())?;
-    match hydrant.call("hydrant.skills", Value::Null)? {
-        Value::Array(summaries) => show(summaries.into_iter(), arguments.format),
-        other => show(std::iter::once(other), arguments.format),
-    }
+    Ok(skills.iter().map(PinnedSkillInfo::summary).collect())
 }
 
 fn text(skills: &[Value]) -> String {

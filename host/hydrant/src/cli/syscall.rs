@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
-use hydrant::govern::{Lazy, Ports};
 use hydrant::home;
 use hydrant::serve::syscall::{Ended, SyscallServer, until_hang_up};
+use hydrant::serve::tenants::Tenant;
 
 use super::config;
 use super::hydration::Hydration;
-use super::inside::Inside;
+use super::inside::Transport;
 use super::output::Exit;
 
 /// Answer requests of agents, one JSON object a line, from stdin to stdout
@@ -35,19 +35,34 @@ pub(super) struct Arguments {
     hydration: Hydration,
 }
 
-pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
+pub(super) fn run(arguments: &Arguments, transport: &Transport) -> anyhow::Result<Exit> {
+    let hydration = &arguments.hydration;
+    let operators = [
+        hydration.given(),
+        arguments.blob_dir.as_ref().map(|_| "--blob-dir"),
+        hydration.changes_requests(),
+    ];
+    let ended = match transport.socket(operators)? {
+        Some(socket) => socket.pass_on(io::stdin(), io::stdout().lock())?,
+        None => serve(arguments)?,
+    };
+    Ok(match ended {
+        Ended::Clean => Exit::Done,
+        Ended::WithErrors => Exit::Error,
+    })
+}
+
+fn serve(arguments: &Arguments) -> anyhow::Result<Ended> {
     arguments.hydration.warn_of_empty_root()?;
     let mut builder = arguments.hydration.builder(config::lasting_host())?;
     if let Some(home) = home::folder() {
         builder = builder.home(home);
     }
     let host = Arc::new(builder.build()?);
-    let governor = arguments.hydration.governed()?;
-    let governor =
-        governor.map(|(state, config)| Lazy::new(Ports::new(Arc::clone(&host)), state, config));
     let mut server = SyscallServer::new(&host, arguments.hydration.request(String::new()));
-    if let Some(governor) = &governor {
-        server = server.governed(governor);
+    if let Some((home, config)) = arguments.hydration.governed()? {
+        let tenant = Tenant::of_host(Arc::clone(&host), &home, config);
+        server = server.governed(Arc::new(tenant));
     }
     if let Some(folder) = &arguments.blob_dir {
         server = server
@@ -58,19 +73,5 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     let served = until_hang_up(output.as_fd(), || {
         server.serve(io::stdin().lock(), io::stdout().lock())
     });
-    Ok(match served?? {
-        Ended::Clean => Exit::Done,
-        Ended::WithErrors => Exit::Error,
-    })
-}
-
-/// What a jailed agent gets, by way of its socket.
-pub(super) fn inside(arguments: &Arguments, hydrant: Inside) -> anyhow::Result<Exit> {
-    hydrant.refuse(arguments.hydration.given())?;
-    hydrant.refuse(arguments.blob_dir.is_some().then_some("--blob-dir"))?;
-    hydrant.refuse(arguments.hydration.changes_requests())?;
-    Ok(match hydrant.pass_on(io::stdin(), io::stdout().lock())? {
-        Ended::Clean => Exit::Done,
-        Ended::WithErrors => Exit::Error,
-    })
+    Ok(served??)
 }

@@ -28,13 +28,13 @@ use crate::capability::BudgetExceeded;
 use crate::capability::egress::{Account, Egress, Pair, PairError, PlainHttp};
 use crate::capability::process::Scratch as PrivateDirectory;
 use crate::govern::config::Config;
-use crate::govern::{Lazy, Ports};
 use crate::host::{HostBuilder, HostError, HydrateRequest};
 use crate::jail::{
     Attached, CallerStreams, EGRESS_PORT, How, InsidePath, Jailed, Limits, Mount, Network,
     NotInside, Plan, Program, Scratch, Signals, Socket, StartError,
 };
 use crate::policy::{CliMount, VirtualPath};
+use crate::serve::tenants::Tenant;
 
 /// Where the program finds the socket.
 const SOCKET: &str = "/run/hydrant.sock";
@@ -72,7 +72,7 @@ pub struct Agent {
     pub egress: Vec<String>,
     /// `TERM`.
     pub terminal: Option<OsString>,
-    /// State and configuration of governed execution; none: loaded skills are not served.
+    /// The home folder and the configuration of governed execution; none: loaded skills are not served.
     pub governed: Option<(PathBuf, Config)>,
 }
 
@@ -177,12 +177,11 @@ impl Agent {
                     socket: reference(egress.socket())?,
                 },
             };
-            let governor = self
+            let tenant = self
                 .governed
                 .clone()
-                .map(|(state, config)| Lazy::new(Ports::new(Arc::clone(&host)), state, config));
-            let served =
-                Served::start(Arc::clone(&host), options.clone(), governor, private.real())?;
+                .map(|(home, config)| Arc::new(Tenant::of_host(Arc::clone(&host), &home, config)));
+            let served = Served::start(Arc::clone(&host), options.clone(), tenant, private.real())?;
             let (streams, caller) = CallerStreams::take()?;
             let plan = self.plan(
                 program,

@@ -16,10 +16,10 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::reference;
-use crate::govern::Lazy;
 use crate::host::{Host, HydrateRequest};
 use crate::jail::Signals;
 use crate::serve::syscall::{Frontend, SyscallServer, until_hang_up};
+use crate::serve::tenants::Tenant;
 
 /// Connections at a time.
 const MAX_CONNECTIONS: usize = 16;
@@ -55,7 +55,7 @@ impl Served {
     pub(super) fn start(
         host: Arc<Host>,
         options: HydrateRequest,
-        governor: Option<Lazy>,
+        tenant: Option<Arc<Tenant>>,
         directory: &Path,
     ) -> io::Result<Self> {
         let path = directory.join(NAME);
@@ -69,7 +69,7 @@ impl Served {
         let server = Server {
             host,
             options,
-            governor: governor.map(Arc::new),
+            tenant,
             connections: Arc::clone(&connections),
             living,
         };
@@ -128,7 +128,7 @@ fn bind(directory: &Path) -> io::Result<UnixListener> {
 struct Server {
     host: Arc<Host>,
     options: HydrateRequest,
-    governor: Option<Arc<Lazy>>,
+    tenant: Option<Arc<Tenant>>,
     connections: Arc<Connections>,
     living: io::PipeWriter,
 }
@@ -161,14 +161,14 @@ impl Server {
             return Ok(());
         };
         let (host, options) = (Arc::clone(&self.host), self.options.clone());
-        let governor = self.governor.clone();
+        let tenant = self.tenant.clone();
         let living = self.living.try_clone()?;
         let thread = thread::Builder::new().name("hydrant-jail-call".to_owned());
         let served = move || {
             let (_place, _living) = (place, living);
             let mut server = SyscallServer::new(&host, options).behind(Frontend::Jail);
-            if let Some(governor) = &governor {
-                server = server.governed(governor);
+            if let Some(tenant) = tenant {
+                server = server.governed(tenant);
             }
             // That the other end is gone is its business.
             let _ = until_hang_up(stream.as_fd(), || {

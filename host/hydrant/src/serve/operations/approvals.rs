@@ -1,8 +1,8 @@
-//! What people decide: requests and grants.
+//! What agents ask for and people decide: requests and grants.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Declaration, Effect, Operation, Request, Roles, Tag};
 use crate::govern::failure::Failure;
@@ -13,7 +13,7 @@ use crate::serve::service::{Answer, Event, Identity, Problem};
 /// Requests and grants, the newest first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ListApprovals {
+pub struct ListApprovals {
     /// Only those
     #[schemars(extend("enum" = ["pending", "approved", "denied", "expired", "revoked", "superseded", "consumed"]))]
     status: Option<String>,
@@ -38,7 +38,7 @@ impl Request for ListApprovals {
 /// What it grants, from where (file and line), and what changed since the last grant.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ShowApproval {
+pub struct ShowApproval {
     /// `ap-…`
     id: String,
 }
@@ -62,7 +62,7 @@ impl Request for ShowApproval {
 /// An approval after a decision.
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
-struct Approval(#[schemars(with = "Map<String, Value>")] Value);
+pub struct Approval(#[schemars(with = "Map<String, Value>")] Value);
 
 impl Approval {
     /// What a decision answers; those who watch the tenant's changes are told.
@@ -129,7 +129,7 @@ impl Request for Approve {
 /// Denies a request.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Deny {
+pub struct Deny {
     /// `ap-…`
     id: String,
     /// For the record
@@ -156,7 +156,7 @@ impl Request for Deny {
 /// Takes a grant back.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Revoke {
+pub struct Revoke {
     /// `ap-…`
     id: String,
     /// For the record
@@ -180,8 +180,38 @@ impl Request for Revoke {
     }
 }
 
+/// Asks anew for an operation whose grant or request was revoked, denied, or has expired; it grants nothing.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestApproval {
+    /// `<skill>.<operation>`
+    capability: String,
+    /// For who decides
+    reason: Option<String>,
+}
+
+impl Request for RequestApproval {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration =
+        &Declaration::new("approval-request", Roles::Agents, Effect::CHANGES)
+            .capability("ccos.approval.request");
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        let input = json!({ "capability": self.capability, "reason": self.reason });
+        let governor = who.tenant.governor()?;
+        let requested = governor.call(&who.caller()?, "ccos.approval.request", input)?;
+        if let Some(id) = requested.get("approval-id").and_then(Value::as_str) {
+            let id = id.to_owned();
+            who.tell([Event::ApprovalPending { id }, Event::Chain]);
+        }
+        Ok(Answer::json(&requested))
+    }
+}
+
 pub(super) fn operations() -> Vec<Operation> {
     vec![
+        Operation::new::<RequestApproval>(),
         Operation::new::<ListApprovals>(),
         Operation::new::<ShowApproval>(),
         Operation::new::<Approve>(),

@@ -25,6 +25,9 @@ pub struct Declaration {
     pub has_receipt: bool,
     /// How it is asked for over the Model Context Protocol.
     pub tool: Option<Tool>,
+    /// The name by which agents ask for it with `Capability.Call`, on `hydrant syscall` and on the socket of a jail. None:
+    /// they cannot.
+    pub capability: Option<&'static str>,
     /// Members with another default in a tool than over HTTP.
     pub tool_defaults: &'static [(&'static str, &'static str)],
     /// Members that may be any JSON, and are text in the schema of a tool, where each member has one type: text that is a
@@ -44,6 +47,7 @@ impl Declaration {
             has_session: false,
             has_receipt: false,
             tool: None,
+            capability: None,
             tool_defaults: &[],
             tool_objects: &[],
         }
@@ -81,6 +85,13 @@ impl Declaration {
         };
         Self {
             route: Some(route),
+            ..self
+        }
+    }
+
+    pub(super) const fn capability(self, name: &'static str) -> Self {
+        Self {
+            capability: Some(name),
             ..self
         }
     }
@@ -147,6 +158,17 @@ impl Effect {
     pub const CHANGES: Self = Self::new(false, false);
     /// Changes something, here or on other machines.
     pub const ACTS: Self = Self::new(false, true);
+
+    /// Returns its name, as `hydrant call` lists it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match (self.is_read_only, self.is_open_world) {
+            (true, false) => "reads",
+            (true, true) => "fetches",
+            (false, false) => "changes",
+            (false, true) => "acts",
+        }
+    }
 
     const fn new(is_read_only: bool, is_open_world: bool) -> Self {
         Self {

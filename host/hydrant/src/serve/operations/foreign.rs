@@ -1,6 +1,6 @@
 //! Foreign skills: loading, showing, executing, onboarding and unloading them, and what a command maps to.
 //!
-//! The governor decides all of it. What agents also ask for by `Capability.Call` is read there, into the same types.
+//! The governor decides all of it.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,21 @@ use serde::de::Error as _;
 use serde_json::Value;
 
 use super::{BodyKind, Declaration, Effect, Input, Method, Operation, Request, Roles, Tag};
+use crate::govern::client::Frontend;
+use crate::govern::failure::Failure;
 use crate::govern::governor::{Execute, LoadRequest, Onboard, Show};
 use crate::serve::service::{Answer, Event, Identity, Problem};
 
 /// The loaded skills and their operations.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct List {}
+pub struct ListLoaded {
+    /// Only what changed since this generation: for those who watch, and no member that a model needs to know of.
+    #[schemars(skip)]
+    since: Option<u64>,
+}
 
-impl Request for List {
+impl Request for ListLoaded {
     type Response = Answer;
 
     const DECLARATION: &'static Declaration =
@@ -29,10 +35,11 @@ impl Request for List {
                 "skill_list",
                 "List foreign skills",
                 "The loaded foreign skills and their operations",
-            );
+            )
+            .capability("ccos.skill.list");
 
     fn perform(self, who: &Identity) -> Result<Answer, Problem> {
-        let listed = who.tenant.governor()?.list(&who.caller()?, None)?;
+        let listed = who.tenant.governor()?.list(&who.caller()?, self.since)?;
         Ok(Answer::json(&listed))
     }
 }
@@ -40,7 +47,7 @@ impl Request for List {
 /// Reads a skill that somebody else wrote, and registers its operations; nothing of it is run.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Load {
+pub struct Load {
     /// its address
     source: Option<String>,
     /// its text, in place of an address
@@ -57,6 +64,12 @@ struct Load {
     /// load an address that does not look like a skill's
     #[serde(default)]
     force: bool,
+    /// tags, paths or ids of OpenAPI
+    #[serde(default)]
+    only: Vec<String>,
+    /// Bytes of code files, by name; only the command line has them.
+    #[serde(skip)]
+    pub files: BTreeMap<String, Vec<u8>>,
 }
 
 impl Request for Load {
@@ -70,12 +83,17 @@ impl Request for Load {
                 "Load a foreign skill",
                 "Read a skill.md, YAML, JSON or OpenAPI document and register its \
                 operations, each of which waits for an approval; nothing of it is run",
-            );
+            )
+            .capability("ccos.skill.load");
 
     fn perform(self, who: &Identity) -> Result<Answer, Problem> {
         let (source, text) = match (self.source, self.text) {
             (Some(source), None) => (source, None),
-            (None, Some(text)) => (String::new(), Some(text)),
+            // Over a socket an address stands for what is loaded.
+            (None, Some(text)) if who.frontend != Frontend::Syscall => (String::new(), Some(text)),
+            _ if who.frontend == Frontend::Syscall => {
+                return Err(Problem::invalid("`source` is needed, an address"));
+            }
             _ => return Err(Problem::invalid("either `source` or `text` is needed")),
         };
         let request = LoadRequest {
@@ -85,8 +103,9 @@ impl Request for Load {
             base_url: self.base_url,
             constants: self.constants,
             as_id: self.id,
+            only: self.only,
+            files: self.files,
             expect_digest: self.expect_digest,
-            ..LoadRequest::default()
         };
         let loaded = who.tenant.governor()?.load(&who.caller()?, &request);
         match &loaded {
@@ -116,7 +135,8 @@ impl Request for Show {
                 "Show a foreign skill",
                 "A loaded skill: its text, manifests, diagnostics, and where each entry of \
                 a policy comes from",
-            );
+            )
+            .capability("ccos.skill.show");
 
     fn perform(self, who: &Identity) -> Result<Answer, Problem> {
         let shown = who.tenant.governor()?.show(&who.caller()?, &self.skill)?;
@@ -139,9 +159,9 @@ impl Request for Onboard {
             .tool(
                 "skill_onboard",
                 "Go on with a foreign skill's onboarding",
-                "Do what can be done now of the steps that a loaded skill wants done before \
-                its operations are of use, and tell what each waits for",
+                "Do what can be done now of a loaded skill's onboarding steps, and tell what each waits for",
             )
+            .capability("ccos.skill.onboard")
     };
 
     fn perform(self, who: &Identity) -> Result<Answer, Problem> {
@@ -167,7 +187,7 @@ impl Request for Onboard {
 /// Removes a loaded skill; for operators.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Unload {
+pub struct Unload {
     /// id of the loaded skill
     skill: String,
     /// let grants live again when the same document is loaded from the same source
@@ -215,6 +235,7 @@ impl Request for Execute {
                 "Execute an approved operation of a loaded skill; one that is not approved \
                 answers which approval it needs",
             )
+            .capability("ccos.skill.execute")
     };
 
     fn read(input: Input) -> serde_json::Result<Self> {
@@ -228,19 +249,24 @@ impl Request for Execute {
     fn perform(self, who: &Identity) -> Result<Answer, Problem> {
         let governor = who.tenant.governor()?;
         let executed = governor.execute(&who.caller()?, &self.skill, &self.operation, self.params);
-        let pending = executed.as_ref().err().and_then(|failure| {
-            let id = failure.approval_id.as_ref()?;
-            Some(Event::ApprovalPending { id: id.to_string() })
-        });
-        who.tell(pending.into_iter().chain([Event::Chain]));
-        Ok(Answer::json(&executed?))
+        told(who, executed)
     }
+}
+
+/// Tells those who watch the tenant that an operation was asked for, and returns its answer.
+fn told(who: &Identity, executed: Result<Value, Failure>) -> Result<Answer, Problem> {
+    let pending = executed.as_ref().err().and_then(|failure| {
+        let id = failure.approval_id.as_ref()?;
+        Some(Event::ApprovalPending { id: id.to_string() })
+    });
+    who.tell(pending.into_iter().chain([Event::Chain]));
+    Ok(Answer::json(&executed?))
 }
 
 /// What a command would do, and under which governance; nothing is run.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Map {
+pub struct Map {
     command: String,
 }
 
@@ -254,21 +280,67 @@ impl Request for Map {
                 "map_command",
                 "Map a command",
                 "Say which governed capability a shell command maps to; nothing is run",
-            );
+            )
+            .capability("ccos.primitive.map");
 
     fn perform(self, who: &Identity) -> Result<Answer, Problem> {
         Ok(Answer::json(&who.tenant.governor()?.map(&self.command)?))
     }
 }
 
+/// What is known of commands, and how often each unknown tool was met.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MappingTable {}
+
+impl Request for MappingTable {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration =
+        &Declaration::new("mapping-table", Roles::Agents, Effect::READS)
+            .capability("ccos.primitive.table");
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        Ok(Answer::json(&who.tenant.governor()?.mapping_table()?))
+    }
+}
+
+/// Executes an approved operation of a loaded skill by its capability id. It is in no table: it is [`Execute`] with another
+/// name, for agents that call capabilities.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallCapability {
+    /// `<skill>.<operation>`
+    pub id: String,
+    /// Its parameters.
+    #[serde(skip)]
+    pub params: Json,
+}
+
+impl Request for CallCapability {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration = &Declaration {
+        has_session: true,
+        ..Declaration::new("capability", Roles::Agents, Effect::ACTS)
+    };
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        let governor = who.tenant.governor()?;
+        let executed = governor.call(&who.caller()?, &self.id, self.params);
+        told(who, executed)
+    }
+}
+
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        Operation::new::<List>(),
+        Operation::new::<ListLoaded>(),
         Operation::new::<Load>(),
         Operation::new::<Show>(),
         Operation::new::<Onboard>(),
         Operation::new::<Unload>(),
         Operation::new::<Execute>(),
         Operation::new::<Map>(),
+        Operation::new::<MappingTable>(),
     ]
 }

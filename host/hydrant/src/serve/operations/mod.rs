@@ -1,9 +1,9 @@
 //! The operations of the service. Each is declared once, in one file, and the front ends are made from the table.
 //!
 //! An operation is the type of its request: the fields are the members that a client sends, their comments are the
-//! descriptions that it reads, and [`Request`] says the rest (name, roles, route, tool, handler). Routes, the OpenAPI
-//! document, tools of the Model Context Protocol, roles and the names in metrics come from [`table`]. To add an operation,
-//! write its type and name it in the list at the end of its file.
+//! descriptions that it reads, and [`Request`] says the rest (name, roles, route, tool, capability, handler).
+//! Routes, the OpenAPI document, tools of the Model Context Protocol, capabilities of syscalls, `hydrant call`, roles and the
+//! names in metrics come from [`table`]. To add an operation, write its type and name it in the list at the end of its file.
 //!
 //! | file | operations |
 //! |---|---|
@@ -13,12 +13,16 @@
 //! | `records` | receipts of runs, the causal chain |
 //! | `resources` | agents and skills below `os://` |
 //! | `foreign` | foreign skills: load, show, execute, onboard, unload; what a command maps to |
-//! | `approvals` | what people decide |
+//! | `approvals` | what agents ask for and people decide |
+//!
+//! Every front end asks by [`Call`]: the service queues it, and what is single (a command, a connection of a jail) has it
+//! answered at once by [`Call::answer`]. Role and rate are checked in both.
 //!
 //! This folder is below `serve` because an operation is done for an [`Identity`], which is a tenant's. It knows neither HTTP
 //! nor the Model Context Protocol: a route and a tool are data here.
 
 mod approvals;
+mod by_name;
 mod declaration;
 mod foreign;
 mod hydrate;
@@ -39,11 +43,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+pub use self::approvals::{Deny, ListApprovals, RequestApproval, Revoke, ShowApproval};
+pub use self::by_name::{find, listed};
 pub use self::declaration::{BodyKind, Declaration, Effect, Method, Roles, Route, Tag, Tool};
+pub use self::foreign::{CallCapability, ListLoaded, Load, Map, MappingTable, Unload};
 pub use self::hydrate::Hydrate;
 pub use self::plan::{Workflow, WorkflowList, Workflows};
 pub use self::resources::{Resource, ResourceList, Resources};
 pub use self::skills::Run;
+pub use crate::govern::governor::{Execute, Onboard, Show};
 use crate::schema;
 use crate::serve::service::{Answer, Identity, Problem};
 
@@ -222,6 +230,31 @@ impl Call {
         self.declaration
     }
 
+    /// Does the operation on this thread, for a front end whose calls wait for each other anyway.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem`]: the role may not ask for it, the tenant asks too often, or the operation says so.
+    pub fn answer(self, who: &Identity) -> Result<Answer, Problem> {
+        self.admit(who)?;
+        self.known(who).unwrap_or_else(|| self.perform(who))
+    }
+
+    /// Checks that somebody may ask for the operation now.
+    pub(super) fn admit(&self, who: &Identity) -> Result<(), Problem> {
+        let Declaration { name, roles, .. } = self.declaration;
+        if !roles.include(who.role) {
+            let role = who.role.as_str();
+            return Err(Problem::forbidden(format!(
+                "a token with the role {role} may not ask for {name}"
+            )));
+        }
+        who.tenant
+            .rate
+            .take()
+            .map_err(|after| Problem::too_many("the tenant calls more often than it may", after))
+    }
+
     pub(super) fn known(&self, who: &Identity) -> Option<Result<Answer, Problem>> {
         self.work.known(who)
     }
@@ -350,6 +383,6 @@ mod tests {
                 assert!(operation.member(segment).is_some(), "{name} {segment}");
             }
         }
-        assert_eq!(names.len(), 25);
+        assert_eq!(names.len(), 27);
     }
 }

@@ -74,6 +74,19 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// The user of this machine, with every right, by some front end.
+    #[must_use]
+    pub fn of_local_user(tenant: Arc<Tenant>, frontend: Frontend) -> Self {
+        Self {
+            tenant,
+            role: Role::Operator,
+            frontend,
+            session: None,
+            connection: None,
+            token: None,
+        }
+    }
+
     /// The caller that the governor sees: in the session that it names, else in that of its connection, else in one of its
     /// own. None of them is a way out of the token's budget.
     ///
@@ -220,14 +233,7 @@ impl Service {
             ..ServeConfig::default()
         })?;
         let tenant = Arc::new(Tenant::local(user)?);
-        let identity = Identity {
-            tenant: Arc::clone(&tenant),
-            role: Role::Operator,
-            frontend: Frontend::Mcp,
-            session: None,
-            connection: None,
-            token: None,
-        };
+        let identity = Identity::of_local_user(Arc::clone(&tenant), Frontend::Mcp);
         service
             .0
             .directory
@@ -311,17 +317,7 @@ impl Service {
         call: Call,
         cancel: CancellationToken,
     ) -> Result<Answer, Problem> {
-        let declaration = call.declaration();
-        if !declaration.roles.include(who.role) {
-            let (role, name) = (who.role.as_str(), declaration.name);
-            return Err(Problem::forbidden(format!(
-                "a token with the role {role} may not ask for {name}"
-            )));
-        }
-        who.tenant
-            .rate
-            .take()
-            .map_err(|after| Problem::too_many("the tenant calls more often than it may", after))?;
+        call.admit(who)?;
         let running = Cancellation::new();
         let _ends = EndsWithIts(running.clone());
         let place = tokio::select! {
@@ -337,7 +333,8 @@ impl Service {
             let (who, running) = (who.clone(), running.clone());
             move || {
                 let _place = place;
-                running.during(|| call.perform(&who))
+                let done = running.during(|| call.perform(&who));
+                done.inspect_err(Problem::log)
             }
         };
         let working = self.0.workers.begin(&who.tenant.pace, work);

@@ -29,6 +29,8 @@ pub struct Problem {
     pub retry_after: Option<Duration>,
     /// What else a program may want to know.
     pub members: Box<Map<String, Value>>,
+    /// What the governor said itself, for front ends of this machine's own user and his jails. No tenant is told of it.
+    pub governed: Option<Box<Governed>>,
 }
 
 impl Problem {
@@ -43,6 +45,7 @@ impl Problem {
             detail: detail.into(),
             retry_after: None,
             members: Box::default(),
+            governed: None,
         }
     }
 
@@ -165,6 +168,29 @@ impl Problem {
         Value::Object(all)
     }
 
+    /// Writes to the log what the governor says of the machine, which nobody else is told.
+    pub(super) fn log(&self) {
+        let governed = self.governed.as_deref();
+        if let Some(failure) = governed.filter(|failure| is_of_the_machine(failure.code)) {
+            tracing::error!(%failure, "the state of a tenant cannot be used");
+        }
+    }
+
+    /// The error object of commands and syscalls, `code` and `message` first: what the governor said, as it said it.
+    #[must_use]
+    pub fn error_object(&self) -> Value {
+        if let Some(governed) = &self.governed {
+            return json!(governed);
+        }
+        let mut all = Map::new();
+        all.insert("code".into(), self.code.as_str().into());
+        all.insert("message".into(), self.detail.as_str().into());
+        for (name, value) in self.members.as_ref() {
+            all.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        Value::Object(all)
+    }
+
     /// What metrics and spans call it: one of few names, whatever skills say.
     #[must_use]
     pub fn outcome(&self) -> &str {
@@ -279,10 +305,14 @@ impl From<HostError> for Problem {
 /// A governed call that was refused or failed.
 impl From<Governed> for Problem {
     fn from(failure: Governed) -> Self {
+        let governed = Some(Box::new(failure.clone()));
         let code = failure.code;
         if code == Code::UnknownApproval {
             // The same for one that is another tenant's.
-            return Self::not_found("approval");
+            return Self {
+                governed,
+                ..Self::not_found("approval")
+            };
         }
         let mut members = match json!(failure) {
             Value::Object(members) => members,
@@ -292,7 +322,6 @@ impl From<Governed> for Problem {
             members.remove(told);
         }
         let detail = if is_of_the_machine(code) {
-            tracing::error!(%failure, "the state of a tenant cannot be used");
             members.clear();
             "the state cannot be used; the log of the service says why".to_owned()
         } else {
@@ -308,6 +337,7 @@ impl From<Governed> for Problem {
         };
         Self {
             members: Box::new(members),
+            governed,
             ..Self::new(status, code.as_str(), title, detail)
         }
     }

@@ -6,10 +6,10 @@
 //! | another pinned skill, `id` or `id@version` | its request | its response |
 //! | `hydrant.skills` | nothing | what `hydrant skills` tells |
 //! | `hydrant.describe` | `skill`, or nothing for all | what `hydrant describe` tells |
-//! | `ccos.skill.load`, `ccos.skill.execute`, `ccos.primitive.map`, `ccos.approval.request` | its request | its result |
-//! | `ccos.skill.onboard` | `skill`, `user-input` | what `hydrant skill onboard` tells |
-//! | `ccos.skill.list`, `ccos.skill.show` | `since`; `skill` | what `hydrant skill list` and `show` tell |
+//! | `ccos.…`: an [operation](crate::serve::operations) of the table that declares this capability | its request | its answer |
 //! | an operation of a loaded skill, by its capability id | its params | the result of `ccos.skill.execute` |
+//!
+//! Operations are asked for in the role of a caller, and at the tenant's rate, as by every other front end.
 //!
 //! No skill can have an id that begins with `hydrant.` or `ccos.`, or that of a pinned one.
 
@@ -17,77 +17,123 @@ use hydrant_canonical::Json;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::SyscallServer;
 use super::failure::Failure;
 use crate::engine::CallError;
-use crate::govern::Lazy;
-use crate::govern::failure::Failure as Refused;
-use crate::govern::governor::Caller;
+use crate::govern::failure::{Code, Failure as Refused};
 use crate::host::{Format, Host, HostError, HydrateRequest, PinnedSkillInfo, SkillCall};
 use crate::pins::{Class, PinError};
+use crate::serve::operations::{Call, CallCapability, Operation};
+use crate::serve::service::Problem;
 
-/// Core capabilities (section 1).
+/// Capabilities of governed execution.
 const CORE: &str = "ccos.";
+const MAP: &str = "ccos.primitive.map";
+const TABLE: &str = "ccos.primitive.table";
+/// Members that have another name here than in the table.
+const OWN_NAMES: [(&str, &str); 2] = [("url", "source"), ("as", "id")];
 const UNKNOWN_SKILL: &str = "unknown-skill";
 const HYDRATE: &str = "content.hydrate";
 const SKILLS: &str = "hydrant.skills";
 const DESCRIBE: &str = "hydrant.describe";
 
-/// Calls a capability under the host's policy and, as far as they narrow it, the options of the operator. The output as
-/// JSON text.
-pub(super) fn call(
-    host: &Host,
-    options: &HydrateRequest,
-    governed: Option<&Governed<'_>>,
-    capability: &str,
-    input: Json,
-) -> Result<String, Failure> {
-    match capability {
-        core if core.starts_with(CORE) => govern(governed, core, input),
-        HYDRATE => hydrate(host, options, input),
-        SKILLS => {
-            let skills = host.skills().map_err(refused)?;
-            let summaries = skills.iter().map(PinnedSkillInfo::summary);
-            Ok(Value::from_iter(summaries).to_string())
-        }
-        DESCRIBE => describe(host, &input.nearest()),
-        skill => match run(host, options, skill, &input) {
-            // No pinned skill: an operation of a loaded one, or nothing, and then what is pinned is told.
-            Err(not_pinned @ Failure::Call { status: 404, .. }) if governed.is_some() => {
-                match govern(governed, skill, input) {
-                    Err(Failure::Call { code, .. }) if code == UNKNOWN_SKILL => Err(not_pinned),
-                    answer => answer,
-                }
+impl SyscallServer<'_> {
+    /// Calls a capability under the host's policy and, as far as they narrow it, the options of the operator. Returns the
+    /// output as JSON text.
+    pub(super) fn call(&self, capability: &str, input: Json) -> Result<String, Failure> {
+        let (host, options) = (self.host, &self.options);
+        match capability {
+            core if core.starts_with(CORE) => self.ask(core, input),
+            HYDRATE => hydrate(host, options, input),
+            SKILLS => {
+                let skills = host.skills().map_err(refused)?;
+                let summaries = skills.iter().map(PinnedSkillInfo::summary);
+                Ok(Value::from_iter(summaries).to_string())
             }
-            answer => answer,
-        },
+            DESCRIBE => describe(host, &input.nearest()),
+            skill => match run(host, options, skill, &input) {
+                // No pinned skill: an operation of a loaded one, or nothing, and then what is pinned is told.
+                Err(not_pinned @ Failure::Call { status: 404, .. }) if self.identity.is_some() => {
+                    match self.ask(skill, input) {
+                        Err(Failure::Call { code, .. }) if code == UNKNOWN_SKILL => Err(not_pinned),
+                        answer => answer,
+                    }
+                }
+                answer => answer,
+            },
+        }
+    }
+
+    /// Asks for the operation of the table that has this capability, else for the operation of a loaded skill.
+    fn ask(&self, capability: &str, input: Json) -> Result<String, Failure> {
+        let Some(identity) = &self.identity else {
+            return Err(Failure::NotServed(capability.to_owned()));
+        };
+        let identity = identity.as_ref().map_err(|error| denied(error.clone()))?;
+        let input = match input {
+            Json::Null => Json::Object(Vec::new()),
+            input => input,
+        };
+        let (capability, input) = match capability {
+            MAP if input == json!({ "list": true }).into() => (TABLE, Json::Object(Vec::new())),
+            capability => (capability, input),
+        };
+        let mut operations = self.operations.iter();
+        let operation = operations.find(|one| one.declaration.capability == Some(capability));
+        let call = match operation {
+            Some(operation) => {
+                let members = spelled_as_in(operation, input);
+                operation.read(members.into()).map_err(|error| {
+                    let message = format!("the input: {error}");
+                    denied(Refused::new(Code::InvalidRequest, message))
+                })?
+            }
+            None => Call::new(CallCapability {
+                id: capability.to_owned(),
+                params: input,
+            }),
+        };
+        text(call.answer(identity).map_err(denied)?.body.into())
     }
 }
 
-/// Who asks, and whom.
-pub(super) struct Governed<'a> {
-    pub(super) governor: &'a Lazy,
-    pub(super) caller: Result<&'a Caller, Refused>,
+/// Writes names of members as the operation has them. Here `-` may stand for `_`, and some have a name of their own; what
+/// is there in both spellings stays as it is, and is refused.
+fn spelled_as_in(operation: &Operation, mut input: Json) -> Json {
+    if let Json::Object(members) = &mut input {
+        let sent: Vec<String> = members.iter().map(|(name, _)| name.clone()).collect();
+        for (name, _) in members {
+            let own = OWN_NAMES.iter().find(|(own, _)| own == name);
+            let meant =
+                own.map_or_else(|| name.replace('-', "_"), |(_, meant)| (*meant).to_owned());
+            if operation.member(&meant).is_some() && !sent.contains(&meant) {
+                *name = meant;
+            }
+        }
+    }
+    input
 }
 
-fn govern(
-    governed: Option<&Governed<'_>>,
-    capability: &str,
-    input: Json,
-) -> Result<String, Failure> {
-    let Some(Governed { governor, caller }) = governed else {
-        return Err(Failure::NotServed(capability.to_owned()));
+/// An operation that was refused or failed. Whoever calls is an agent of this machine's own user, who is told what the
+/// governor says.
+fn denied(problem: impl Into<Problem>) -> Failure {
+    let problem = problem.into();
+    let details = problem.error_object();
+    let text = |name: &str| {
+        let text = details.get(name).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
     };
-    let answer = governor
-        .get()
-        .and_then(|governor| governor.call(caller.clone()?, capability, input));
-    match answer {
-        Ok(output) => Ok(output.to_string()),
-        Err(failure) => Err(Failure::Call {
-            code: failure.code.as_str().to_owned(),
-            status: failure.code.number(),
-            details: json!(failure),
-            message: failure.message,
-        }),
+    let status = match &problem.governed {
+        Some(governed) => governed.code.number(),
+        // What is wrong with a request has one number here.
+        None if problem.status == 400 => 422,
+        None => problem.status,
+    };
+    Failure::Call {
+        code: text("code"),
+        status,
+        message: text("message"),
+        details,
     }
 }
 

@@ -14,21 +14,24 @@ mod lines;
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 pub use self::client::{Client, ClientError, Refusal};
 pub use self::hang_up::until_hang_up;
 
 use self::answer::Answer;
 use self::blob::BlobFolder;
-use self::capability::Governed;
 use self::envelope::{Dialect, Received, Request};
 use self::failure::Failure;
 use self::lines::{Line, Lines};
 use crate::engine::CallError;
-use crate::govern::Lazy;
+use crate::govern::client::{Client as GovernedClient, Frontend as GovernedFrontend};
 use crate::govern::failure::Failure as Refused;
 use crate::govern::governor::Caller;
 use crate::host::{Format, Host, HostError, HydrateRequest};
+use crate::serve::operations::{Operation, table};
+use crate::serve::service::Identity;
+use crate::serve::tenants::{Role, Tenant};
 
 /// Bytes of a request line or an answer line without its `\n`, in the OsEvent dialect.
 pub const EVENT_LINE_BYTES: usize = 1024 * 1024;
@@ -59,9 +62,9 @@ pub struct SyscallServer<'host> {
     options: HydrateRequest,
     blobs: Option<BlobFolder>,
     frontend: Frontend,
-    governor: Option<&'host Lazy>,
-    /// Who calls, if there were random numbers for his session.
-    caller: Result<Caller, Refused>,
+    operations: &'static [Operation],
+    /// Who asks for operations, in a session of this stream's own. None: no operations are served.
+    identity: Option<Result<Identity, Refused>>,
     dialect: Dialect,
     failed: bool,
 }
@@ -85,8 +88,8 @@ impl<'host> SyscallServer<'host> {
             options,
             blobs: None,
             frontend: Frontend::default(),
-            governor: None,
-            caller: caller(Frontend::default()),
+            operations: table(),
+            identity: None,
             dialect: Dialect::Event,
             failed: false,
         }
@@ -106,14 +109,30 @@ impl<'host> SyscallServer<'host> {
     #[must_use]
     pub fn behind(mut self, frontend: Frontend) -> Self {
         self.frontend = frontend;
-        self.caller = caller(frontend);
         self
     }
 
-    /// Serves loaded skills too, each stream in a session of its own.
+    /// Serves the operations of a tenant that are capabilities too, and its loaded skills, to an agent. The governor learns
+    /// from here who calls, after [`behind`](Self::behind); a request cannot say it.
     #[must_use]
-    pub fn governed(mut self, governor: &'host Lazy) -> Self {
-        self.governor = Some(governor);
+    pub fn governed(mut self, tenant: Arc<Tenant>) -> Self {
+        let client = GovernedClient {
+            frontend: GovernedFrontend::Syscall,
+            jailed: self.frontend.is_jailed(),
+        };
+        let identity = Caller::lasting(client).map(|caller| Identity {
+            role: Role::Caller,
+            connection: Some(caller),
+            ..Identity::of_local_user(tenant, client.frontend)
+        });
+        self.identity = Some(identity);
+        self
+    }
+
+    /// Serves the operations of another table.
+    #[cfg(test)]
+    fn with_operations(mut self, operations: &'static [Operation]) -> Self {
+        self.operations = operations;
         self
     }
 
@@ -211,17 +230,7 @@ impl<'host> SyscallServer<'host> {
             "Content.Ingest" | "pwosIngest" => Format::Link,
             "Capability.Call" => {
                 let (capability, input) = request.call()?;
-                let governed = self.governor.map(|governor| Governed {
-                    governor,
-                    caller: self.caller.as_ref().map_err(Clone::clone),
-                });
-                return capability::call(
-                    self.host,
-                    &self.options,
-                    governed.as_ref(),
-                    capability,
-                    input,
-                );
+                return self.call(capability, input);
             }
             name => return Err(Failure::NotServed(name.to_owned())),
         };
@@ -242,21 +251,13 @@ impl<'host> SyscallServer<'host> {
     }
 }
 
-/// The governor learns from here who calls; a request cannot say it.
-fn caller(frontend: Frontend) -> Result<Caller, Refused> {
-    Caller::lasting(crate::govern::client::Client {
-        frontend: crate::govern::client::Frontend::Syscall,
-        jailed: frontend.is_jailed(),
-    })
-}
-
 impl Drop for SyscallServer<'_> {
     /// Grants for a session end with it.
     fn drop(&mut self) {
-        if let Some(governor) = self.governor
-            && let Ok(caller) = &self.caller
+        if let Some(Ok(identity)) = &self.identity
+            && let Some(caller) = &identity.connection
         {
-            governor.end_session(caller);
+            identity.tenant.end_session(caller);
         }
     }
 }
@@ -283,5 +284,86 @@ fn failure(error: HostError) -> Failure {
             _ => Failure::Internal(format!("{code}: {message}")),
         },
         error => Failure::Internal(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::serve::operations::testing;
+
+    /// The answers to these calls of capabilities, with the operations of `operations`.
+    fn answers(operations: &'static [Operation], calls: &[(&str, Value)]) -> Vec<Value> {
+        let home = tempfile::tempdir().unwrap();
+        let tenant = testing::user(home.path()).tenant;
+        let host = tenant.host();
+        let line = |(capability, input): &(&str, Value)| {
+            let payload = json!({ "capability": capability, "input": input });
+            let call = json!({ "type": "command", "name": "Capability.Call", "payload": payload });
+            format!("{call}\n")
+        };
+        let input: String = calls.iter().map(line).collect();
+        let mut output = Vec::new();
+        SyscallServer::new(&host, HydrateRequest::new(String::new()))
+            .governed(tenant)
+            .with_operations(operations)
+            .serve(input.as_bytes(), &mut output)
+            .unwrap();
+        let answers = std::str::from_utf8(&output).unwrap().lines();
+        answers
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn an_operation_is_a_capability_by_its_declaration() {
+        let calls = [
+            ("test.repeat", json!({ "word": "a", "times": 2 })),
+            ("test.repeat", json!({ "often": 2 })),
+        ];
+        let answers = answers(testing::table(), &calls);
+        assert_eq!(answers[0]["payload"], json!({ "text": "aa" }));
+        assert_eq!(answers[1]["payload"]["code"], "invalid-request");
+        assert_eq!(answers[1]["payload"]["details"]["code"], "invalid-request");
+    }
+
+    #[test]
+    fn members_are_spelled_as_in_older_versions_or_as_in_the_table() {
+        let digest = "sha256:none";
+        let calls = [
+            (
+                "ccos.skill.load",
+                json!({ "url": "x", "base-url": "y", "expect-digest": digest }),
+            ),
+            (
+                "ccos.skill.load",
+                json!({ "source": "x", "base_url": "y", "expect_digest": digest }),
+            ),
+            (
+                "ccos.skill.load",
+                json!({ "url": "x", "base-url": "y", "base_url": "y" }),
+            ),
+            ("ccos.skill.load", json!({ "text": "name: one" })),
+            ("ccos.primitive.map", json!({ "list": true })),
+            ("ccos.primitive.table", Value::Null),
+            ("ccos.skill.unload", json!({ "skill": "one" })),
+            ("ccos.network.http-fetch", json!({})),
+        ];
+        let answers = answers(table(), &calls);
+        let message = |index: usize| answers[index]["payload"]["message"].to_string();
+        assert_eq!(message(0), message(1));
+        assert!(!message(0).contains("unknown field"), "{}", message(0));
+        assert!(
+            message(2).contains("unknown field `base-url`"),
+            "{}",
+            message(2)
+        );
+        assert!(message(3).contains("`source`"), "{}", message(3));
+        assert_eq!(answers[4]["type"], "response", "{}", answers[4]);
+        assert_eq!(answers[4]["payload"], answers[5]["payload"]);
+        assert_eq!(answers[6]["payload"]["code"], "unknown-skill");
+        assert_eq!(answers[7]["payload"]["code"], "operator-only");
     }
 }

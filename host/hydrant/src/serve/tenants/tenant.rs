@@ -166,16 +166,33 @@ impl Tenant {
             host.map(Arc::new).map_err(|error| error.to_string())
         };
         let workspace = definition.mounts.get("/workspace").cloned();
+        let govern = own_govern(&config.govern, &definition);
         Ok(Self {
-            governor: Lazy::new(
-                Ports::new(Arc::clone(&host)),
-                state.clone(),
-                own_govern(&config.govern, &definition),
-            ),
-            current: ArcSwap::from_pointee(CallHost { host, workspace }),
+            make_planner: Box::new(make_planner),
+            hydrate: own_settings(&config.hydrate),
+            ..Self::new(definition, CallHost { host, workspace }, &home, govern)
+        })
+    }
+
+    /// The user of this machine, for commands and syscalls: `host` answers calls, and there are no plans.
+    #[must_use]
+    pub fn of_host(host: Arc<Host>, home: &Path, govern: GovernConfig) -> Self {
+        let host = CallHost {
+            host,
+            workspace: None,
+        };
+        Self::new(local_definition(), host, home, govern)
+    }
+
+    fn new(definition: Definition, host: CallHost, home: &Path, govern: GovernConfig) -> Self {
+        let state = home.join("state");
+        let ports = Ports::new(Arc::clone(&host.host));
+        Self {
+            governor: Lazy::new(ports, state.clone(), govern),
+            current: ArcSwap::from_pointee(host),
             local: None,
             planner: Mutex::default(),
-            make_planner: Box::new(make_planner),
+            make_planner: Box::new(|| Err("no plans are made here".to_owned())),
             receipts: Receipts::new(home.join("receipts"), definition.receipts),
             rate: Bucket::new(definition.rate),
             requests: Bucket::new(definition.rate.times(REQUESTS)),
@@ -183,9 +200,9 @@ impl Tenant {
             connections: AtomicUsize::new(0),
             events: broadcast::channel(EVENTS).0,
             state,
-            hydrate: own_settings(&config.hydrate),
+            hydrate: Settings::default(),
             definition,
-        })
+        }
     }
 
     /// The user of this machine, whose limits are those of the machine.
@@ -194,15 +211,6 @@ impl Tenant {
     ///
     /// [`TenantError`]
     pub fn local(user: LocalUser) -> Result<Self, TenantError> {
-        let definition = Definition {
-            profile: Profile::Trusted,
-            rate: super::Rate {
-                per_second: 1_000.0,
-                burst: 1_000,
-            },
-            concurrency: 16,
-            ..Definition::new("local")
-        };
         let failed = |error: HostError| Problem::Host(error.into()).of("local");
         private_folder(&user.home).map_err(|reason| unusable("local", &user.home, reason))?;
         let (host, local) = match &user.workspace {
@@ -217,25 +225,15 @@ impl Tenant {
         let host = Arc::new(host.build().map_err(failed)?);
         warn_of_unjailed("local", &host);
         let planner = Arc::new(user.planner.without_mounts().build().map_err(failed)?);
-        let state = user.home.join("state");
+        let host = CallHost {
+            host,
+            workspace: user.workspace,
+        };
         Ok(Self {
-            governor: Lazy::new(Ports::new(Arc::clone(&host)), state.clone(), user.govern),
-            current: ArcSwap::from_pointee(CallHost {
-                host,
-                workspace: user.workspace,
-            }),
             local,
-            planner: Mutex::default(),
             make_planner: Box::new(move || Ok(Arc::clone(&planner))),
-            receipts: Receipts::new(user.home.join("receipts"), definition.receipts),
-            rate: Bucket::new(definition.rate),
-            requests: Bucket::new(definition.rate.times(REQUESTS)),
-            pace: Arc::default(),
-            connections: AtomicUsize::new(0),
-            events: broadcast::channel(EVENTS).0,
-            state,
             hydrate: user.hydrate,
-            definition,
+            ..Self::new(local_definition(), host, &user.home, user.govern)
         })
     }
 
@@ -300,7 +298,12 @@ impl Tenant {
         listed.is_none_or(|skills| skills.contains(id))
     }
 
-    pub(crate) fn governor(&self) -> Result<&Governor, Failure> {
+    /// The governor of its state, which is opened when it is first asked for.
+    ///
+    /// # Errors
+    ///
+    /// The state cannot be used.
+    pub fn governor(&self) -> Result<&Governor, Failure> {
         self.governor.get()
     }
 
@@ -336,6 +339,19 @@ fn warn_of_unjailed(tenant: &str, host: &Host) {
             "the policy says `jail: {{process: unjailed}}`: programs run with all rights of this user, and what they start \
             may outlive their call"
         );
+    }
+}
+
+/// The limits of the user of this machine.
+fn local_definition() -> Definition {
+    Definition {
+        profile: Profile::Trusted,
+        rate: super::Rate {
+            per_second: 1_000.0,
+            burst: 1_000,
+        },
+        concurrency: 16,
+        ..Definition::new("local")
     }
 }
 
