@@ -12,20 +12,21 @@ mod repositories;
 mod run;
 mod shared;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub(super) use self::mounts::below;
 use self::mounts::shown_together;
-use self::plan::{Executable, reference};
+use self::plan::reference;
 pub(super) use self::shared::Shared;
 use super::child::NotStarted;
 use super::{SCRATCH, TEMPORARY, executable};
 use crate::Call;
 use crate::egress::{Pair, PlainHttp};
 use crate::fs::Found;
-use hydrant_jail::{Access, Idle, Launcher};
+use hydrant_jail::{Access, Idle, InsidePath, Launcher, Mount, Program};
 use hydrant_policy::{MountHandle, VirtualPath};
 
 /// Memory, processes and threads of a tool that is asked for its description, at most.
@@ -36,14 +37,14 @@ const TOOL_PROCESSES: u64 = 64;
 pub(super) struct Confined<'call> {
     call: &'call Call,
     launcher: Launcher,
-    program: Executable,
+    program: Program,
     /// What may be executed besides the program; where there is nothing, all of the system and of `executable` mounts.
     execute: Vec<PathBuf>,
-    mounts: Vec<Shown>,
+    mounts: Vec<Mount>,
     /// hydrant's own files in `mounts`.
     hidden: Vec<Hidden>,
     /// Files that are in `mounts`, and must be these very ones.
-    pins: Vec<Shown>,
+    pins: Vec<Mount>,
     scratch: &'static str,
     /// What it reaches through the host's proxy; without any it has no network at all.
     egress: Vec<Pair>,
@@ -61,15 +62,6 @@ enum Jails<'call> {
     First(Mutex<Option<Box<Idle>>>),
     /// In one of those of its list.
     Shared(&'call Shared),
-}
-
-/// A file or directory of the host, inside.
-#[derive(Debug)]
-struct Shown {
-    source: OwnedFd,
-    at: PathBuf,
-    access: Access,
-    executable: bool,
 }
 
 /// What is not shown, inside.
@@ -103,7 +95,7 @@ impl<'call> Confined<'call> {
         let mut confined = Self {
             call,
             launcher,
-            program: Executable::program(name, real)?,
+            program: plan::program(name, real)?,
             execute,
             mounts: Vec::new(),
             hidden: Vec::new(),
@@ -132,9 +124,9 @@ impl<'call> Confined<'call> {
         place: &Path,
         mount: Option<&MountHandle>,
     ) -> Result<Self, NotStarted> {
-        let program = Executable::File {
+        let program = Program::Descriptor {
             file: found.reference().try_clone()?,
-            at: place.to_owned(),
+            at: InsidePath::new(place).map_err(io::Error::from)?,
         };
         Self::of_executable(call, program, mount)
     }
@@ -148,12 +140,13 @@ impl<'call> Confined<'call> {
         runner: &Path,
         mount: Option<&MountHandle>,
     ) -> Result<Self, NotStarted> {
-        Self::of_executable(call, Executable::There(runner.to_owned()), mount)
+        let runner = InsidePath::new(runner).map_err(io::Error::from)?;
+        Self::of_executable(call, Program::Path(runner), mount)
     }
 
     fn of_executable(
         call: &'call Call,
-        program: Executable,
+        program: Program,
         mount: Option<&MountHandle>,
     ) -> Result<Self, NotStarted> {
         let launcher = call.jail.clone().ok_or(NotStarted::Unconfined)?;
@@ -211,12 +204,7 @@ impl<'call> Confined<'call> {
     /// # Errors
     /// [`NotStarted::System`]
     pub(super) fn add_opened(&mut self, file: impl AsFd, at: &Path) -> Result<(), NotStarted> {
-        self.pins.push(Shown {
-            source: file.as_fd().try_clone_to_owned()?,
-            at: at.to_owned(),
-            access: Access::ReadOnly,
-            executable: false,
-        });
+        self.pins.push(mount(file, at, Access::ReadOnly, false)?);
         Ok(())
     }
 
@@ -225,18 +213,22 @@ impl<'call> Confined<'call> {
     /// # Errors
     /// [`NotStarted::System`]
     pub(super) fn add_file(&mut self, real: &Path, at: &Path) -> Result<(), NotStarted> {
-        self.add(reference(real)?, at.to_owned(), Access::ReadOnly, false)
+        self.add(reference(real)?, at, Access::ReadOnly, false)
     }
 
     /// Shows a mount, without hydrant's own files.
     fn show(&mut self, mount: &MountHandle, executable: bool) -> Result<(), NotStarted> {
         if self.hide_own(mount)? {
-            let at = mount.at().as_str().into();
+            let at = Path::new(mount.at().as_str());
             self.add(mount.dir(), at, Access::ReadOnly, executable)?;
             return Ok(());
         }
         let at = Path::new(mount.at().as_str());
-        if self.mounts.iter().any(|outer| at.starts_with(&outer.at)) {
+        if self
+            .mounts
+            .iter()
+            .any(|outer| at.starts_with(outer.at.as_path()))
+        {
             // It still covers what the mount around it has there.
             self.hidden.push(Hidden {
                 at: at.to_owned(),
@@ -249,16 +241,20 @@ impl<'call> Confined<'call> {
     fn add(
         &mut self,
         source: impl AsFd,
-        at: PathBuf,
+        at: &Path,
         access: Access,
         executable: bool,
     ) -> Result<(), NotStarted> {
-        self.mounts.push(Shown {
-            source: source.as_fd().try_clone_to_owned()?,
-            at,
-            access,
-            executable,
-        });
+        self.mounts.push(mount(source, at, access, executable)?);
         Ok(())
     }
+}
+
+fn mount(source: impl AsFd, at: &Path, access: Access, executable: bool) -> io::Result<Mount> {
+    Ok(Mount {
+        source: source.as_fd().try_clone_to_owned()?,
+        at: InsidePath::new(at)?,
+        access,
+        executable,
+    })
 }
