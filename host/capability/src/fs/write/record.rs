@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::look::Instance;
 use super::{Digest, stage};
+use hydrant_base::Hex;
 use hydrant_policy::VirtualPath;
 
 /// The version of the form below.
@@ -211,13 +212,8 @@ fn digest(text: &Option<String>) -> Option<Digest> {
     from_hex(text.as_deref()?)?.try_into().ok()
 }
 
-/// Bytes as lower-case hex digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)])
-        .collect()
+fn hex(bytes: &[u8]) -> String {
+    format!("{:x}", Hex(bytes))
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
