@@ -84,7 +84,6 @@ impl<'call> Confined<'call> {
         others: &[PathBuf],
         mount: &MountHandle,
     ) -> Result<Self, NotStarted> {
-        let launcher = call.jail.clone().ok_or(NotStarted::Unconfined)?;
         let mut execute: Vec<PathBuf> = others.to_vec();
         execute.push(real.to_owned());
         let needed: Vec<_> = execute
@@ -92,20 +91,8 @@ impl<'call> Confined<'call> {
             .flat_map(|one| executable::needs(one))
             .collect();
         execute.extend(needed);
-        let mut confined = Self {
-            call,
-            launcher,
-            program: plan::program(name, real)?,
-            execute,
-            mounts: Vec::new(),
-            hidden: Vec::new(),
-            pins: Vec::new(),
-            scratch: TEMPORARY,
-            egress: Vec::new(),
-            memory_bytes: call.limits.process_memory_bytes,
-            processes: call.limits.process_pids,
-            jails: Jails::Own,
-        };
+        let mut confined = Self::new(call, plan::program(name, real)?)?;
+        confined.execute = execute;
         for mount in shown_together(call.grant.mounts(), Some(mount)) {
             confined.show(&mount, false)?;
         }
@@ -149,27 +136,34 @@ impl<'call> Confined<'call> {
         program: Program,
         mount: Option<&MountHandle>,
     ) -> Result<Self, NotStarted> {
-        let launcher = call.jail.clone().ok_or(NotStarted::Unconfined)?;
-        let mut confined = Self {
-            call,
-            launcher,
-            program,
-            execute: Vec::new(),
-            mounts: Vec::new(),
-            hidden: Vec::new(),
-            pins: Vec::new(),
-            scratch: SCRATCH,
-            egress: Vec::new(),
-            memory_bytes: call.limits.process_memory_bytes.min(TOOL_MEMORY),
-            processes: call.limits.process_pids.min(TOOL_PROCESSES),
-            jails: Jails::Own,
-        };
+        let mut confined = Self::new(call, program)?;
+        confined.scratch = SCRATCH;
+        confined.memory_bytes = confined.memory_bytes.min(TOOL_MEMORY);
+        confined.processes = confined.processes.min(TOOL_PROCESSES);
         let mut mounts = call.grant.mounts();
         mounts.retain(|mount| mount.at().starts_with(&VirtualPath::os()));
         for mount in shown_together(mounts, mount) {
             confined.show(&mount, true)?;
         }
         Ok(confined)
+    }
+
+    /// Of a program that sees nothing yet but the system.
+    fn new(call: &'call Call, program: Program) -> Result<Self, NotStarted> {
+        Ok(Self {
+            call,
+            launcher: call.jail.clone().ok_or(NotStarted::Unconfined)?,
+            program,
+            execute: Vec::new(),
+            mounts: Vec::new(),
+            hidden: Vec::new(),
+            pins: Vec::new(),
+            scratch: TEMPORARY,
+            egress: Vec::new(),
+            memory_bytes: call.limits.process_memory_bytes,
+            processes: call.limits.process_pids,
+            jails: Jails::Own,
+        })
     }
 
     /// Runs all its commands in one jail, one after the other, in which nothing at all can be written so that none can
