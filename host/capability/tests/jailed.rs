@@ -1,5 +1,6 @@
 //! Programs and tools in the jail, as a guest meets them: what they see, how they end, and what of their output is kept.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

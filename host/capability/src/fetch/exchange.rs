@@ -160,7 +160,7 @@ impl Exchange<'_> {
     fn send_once(&self, reach: Reach) -> Result<Response<Body>, ureq::Error> {
         let left = self.deadline.left();
         let mut builder = Request::builder()
-            .method(method_name(self.method))
+            .method(self.method.as_str())
             .uri(self.url.as_str())
             .header(ACCEPT_ENCODING, coding_name(self.request.encodings));
         for (name, value) in &self.request.headers {
@@ -177,7 +177,7 @@ impl Exchange<'_> {
     fn request_bytes(&self) -> u64 {
         let headers = self.request.headers.iter();
         let lengths = headers.map(|(name, value)| (name.len(), value.len()));
-        send::request_bytes(method_name(self.method), &self.url, lengths, self.body)
+        send::request_bytes(self.method.as_str(), &self.url, lengths, self.body)
     }
 
     /// Turns to where `response` leads.
@@ -269,17 +269,6 @@ fn is_redirect(status: StatusCode) -> bool {
 
 fn is_safe(method: Method) -> bool {
     matches!(method, Method::Get | Method::Head)
-}
-
-fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::Get => "GET",
-        Method::Head => "HEAD",
-        Method::Post => "POST",
-        Method::Put => "PUT",
-        Method::Patch => "PATCH",
-        Method::Delete => "DELETE",
-    }
 }
 
 fn coding_name(encodings: Encodings) -> &'static str {
