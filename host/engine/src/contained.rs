@@ -16,13 +16,12 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Once;
 use std::thread;
 use std::time::Duration;
 
 use super::{cache, setup};
-use hydrant_jail::{How, InsidePath, Launcher, Limits, Network, Plan, Program, Streams};
+use hydrant_jail::{How, InsidePath, Launcher, Limits, Plan, Program, Streams};
 
 /// `argv[0]` of a process that compiles.
 const NAME: &str = "hydrant-compile";
@@ -175,27 +174,13 @@ pub(super) fn warn_of_missing_jail(reason: &str) {
 }
 
 fn plan(launcher: &Launcher, kind: Kind, time: Duration) -> io::Result<Plan> {
-    let inside = |path: &str| {
-        InsidePath::new(Path::new(path))
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+    let program = Program::Descriptor {
+        file: binary(launcher)?,
+        at: InsidePath::new(BINARY)?,
     };
+    // The system has the libraries that it is linked to.
     Ok(Plan {
-        program: Program::Descriptor {
-            file: binary(launcher)?,
-            at: inside(BINARY)?,
-        },
-        arguments: vec![NAME.into(), kind.name().into()],
         environment: vec![("RAYON_NUM_THREADS".into(), THREADS.into())],
-        directory: inside("/")?,
-        mounts: Vec::new(),
-        // The libraries that it is linked to.
-        system: true,
-        scratch: Vec::new(),
-        files: Vec::new(),
-        links: Vec::new(),
-        execute: Vec::new(),
-        network: Network::None,
-        sockets: Vec::new(),
         limits: Limits {
             wall: Some(time),
             grace: None,
@@ -205,7 +190,7 @@ fn plan(launcher: &Launcher, kind: Kind, time: Duration) -> io::Result<Plan> {
             file_bytes: Some(0),
             open_files: Some(OPEN_FILES),
         },
-        landlock_min_abi: 1,
+        ..Plan::new(program, vec![NAME.into(), kind.name().into()])
     })
 }
 

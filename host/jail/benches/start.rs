@@ -147,7 +147,7 @@ fn main() -> ExitCode {
                 .start_several(unwritable(), vec![], Streams::default())
                 .unwrap();
             for _ in 1..PROGRAMS {
-                let (_, idle) = jailed.finish().unwrap();
+                let idle = jailed.finish().unwrap().idle;
                 let turn = Turn {
                     program: None,
                     pins: vec![],

@@ -9,6 +9,7 @@ use super::cancel::{Cancellation, LOOK};
 use super::launched::{GRACE, Launched};
 use super::order::{Answer, TurnOrder};
 use super::outcome::{Ended, Error, How, InStep, Refused, StartError, Step};
+use super::pipes::Pipes;
 use super::plan::{Limits, Streams, Turn};
 use super::prepared::Prepared;
 use super::sample::Sampler;
@@ -172,7 +173,7 @@ impl Jailed {
         Ok(())
     }
 
-    /// Begins the end of everything in the jail. How it ended says [`Jailed::end`].
+    /// Begins the end of everything in the jail. How it ended says [`Jailed::finish`].
     pub fn kill(&mut self) {
         self.killed = true;
         self.launched.stop();
@@ -183,13 +184,55 @@ impl Jailed {
         self.kill();
     }
 
+    /// Feeds the program and collects what it writes until it has ended, sampling. `may_go_on` is asked again and again
+    /// with how many bytes it has written; the answer `false` kills everything.
+    ///
+    /// # Errors
+    /// As [`Jailed::sample`] and [`Jailed::finish`].
+    pub fn serve(
+        mut self,
+        pipes: &mut Pipes<'_>,
+        mut may_go_on: impl FnMut(u64) -> bool,
+    ) -> Result<Finished, Error> {
+        while !pipes.wait(Some(self.descriptor()), LOOK) {
+            pipes.transfer();
+            if !may_go_on(pipes.written()) {
+                self.kill();
+            }
+            self.sample()?;
+        }
+        let finished = self.finish()?;
+        // What it wrote before its end is in the pipes.
+        pipes.transfer();
+        Ok(finished)
+    }
+
     /// Waits for the end, sampling.
     ///
     /// # Errors
-    /// As [`Jailed::sample`] and [`Jailed::end`].
-    pub fn wait(mut self) -> Result<Ended, Error> {
+    /// As [`Jailed::finish`].
+    pub fn wait(self) -> Result<Ended, Error> {
+        Ok(self.finish()?.ended)
+    }
+
+    /// Waits for the end of the program, sampling. Afterwards no process of it is left, nor anything else that it had; the
+    /// jail itself is kept for another program if it was started for several
+    /// ([`Launcher::start_several`](super::Launcher::start_several)) and has not been killed.
+    ///
+    /// # Errors
+    /// As [`Jailed::sample`], or there was no report.
+    pub fn finish(mut self) -> Result<Finished, Error> {
         self.watch()?;
-        self.end()
+        let reusable = self.several && !self.killed;
+        if !reusable {
+            self.kill();
+        }
+        let (ended, kept, directory) = self.report()?;
+        Ok(Finished {
+            ended,
+            directory,
+            idle: (reusable && kept).then_some(Idle(self)),
+        })
     }
 
     fn watch(&mut self) -> Result<(), Error> {
@@ -201,42 +244,6 @@ impl Jailed {
             }
             self.sample()?;
         }
-    }
-
-    /// The end: of itself if it has ended, else by killing it. Afterwards no process of the jail is left.
-    ///
-    /// # Errors
-    /// There was no report.
-    pub fn end(self) -> Result<Ended, Error> {
-        Ok(self.end_returning()?.0)
-    }
-
-    /// As [`Jailed::end`], with the scratch directory that was asked for
-    /// ([`Launcher::start_returning`](super::Launcher::start_returning)), open for reading: a file system in memory, which
-    /// is gone when this descriptor and all that was opened by it are closed. What is in it, names and kinds of files
-    /// too, is as the program left it. None if init was ended by force.
-    ///
-    /// # Errors
-    /// There was no report.
-    pub fn end_returning(mut self) -> Result<(Ended, Option<OwnedFd>), Error> {
-        self.kill();
-        let (ended, _, directory) = self.report()?;
-        Ok((ended, directory))
-    }
-
-    /// Waits for the end of the program, sampling, and keeps the jail for the next one if it was started for several
-    /// ([`Launcher::start_several`](super::Launcher::start_several)) and has not been killed. No process of the
-    /// program is left, nor anything else that it had.
-    ///
-    /// # Errors
-    /// As [`Jailed::wait`].
-    pub fn finish(mut self) -> Result<(Ended, Option<Idle>), Error> {
-        self.watch()?;
-        if !self.several || self.killed {
-            return Ok((self.end()?, None));
-        }
-        let (ended, kept, _) = self.report()?;
-        Ok((ended, kept.then_some(Idle(self))))
     }
 
     /// How it ended, whether another program can follow, and the directory that was to be returned.
@@ -263,6 +270,19 @@ impl Jailed {
             Err(error) => Err(Error::Lost(error)),
         }
     }
+}
+
+/// A program that has ended, and what is left of its jail.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub ended: Ended,
+    /// The scratch directory that was asked for ([`Launcher::start_returning`](super::Launcher::start_returning)), open for
+    /// reading: a file system in memory, which is gone when this descriptor and all that was opened by it are closed. What
+    /// is in it, names and kinds of files too, is as the program left it. None if init was ended by force.
+    pub directory: Option<OwnedFd>,
+    /// The jail, if another program can follow.
+    pub idle: Option<Idle>,
 }
 
 /// A jail in which nothing runs, for the next program. Dropping it ends it.

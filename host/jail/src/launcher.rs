@@ -116,7 +116,7 @@ impl Launcher {
         self.begin(&order.for_several()?, descriptors)
     }
 
-    /// As [`Launcher::start`], for a program that leaves files: [`Jailed::end_returning`] gives this scratch directory of
+    /// As [`Launcher::start`], for a program that leaves files: [`Jailed::finish`] gives this scratch directory of
     /// the plan, open, when nobody is left in the jail.
     ///
     /// # Errors

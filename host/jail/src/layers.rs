@@ -4,7 +4,7 @@
 //! (`inside::probe`), so that nothing of the system is relied on but the loader and libraries it was started with.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::launcher::Launcher;
 use super::outcome::{How, InStep, Layer, LayerState, Refused, StartError, Step};
 use super::path::{InsidePath, NotInside};
-use super::plan::{Limits, Network, Plan, Program, Scratch, Streams};
+use super::pipes::Pipes;
+use super::plan::{Limits, Network, Plan, Program, Scratch};
 
 /// `argv[0]` of a probe.
 pub(super) const NAME: &str = "hydrant-jail-probe";
@@ -28,6 +29,8 @@ pub(super) const EXECUTABLE: &str = "/probe";
 /// Limits that the probes find.
 pub(super) const OPEN_FILES: u64 = 32;
 pub(super) const MEMORY_BYTES: u64 = 64 << 20;
+/// Bytes that are kept of what a probe writes: a few lines.
+const OUTPUT_BYTES: usize = 64 << 10;
 
 /// What a probe is told.
 #[derive(Debug, Serialize, Deserialize)]
@@ -199,40 +202,28 @@ fn open(path: &Path) -> io::Result<OwnedFd> {
 /// Runs a probe, with what it has written.
 fn run(launcher: &Launcher, probe: &Probe, network: Network) -> Result<(How, String), ProbeError> {
     let inside = |path: &str| InsidePath::new(path);
-    let (mut reader, writer) = io::pipe()?;
+    let scratch = |at, executable| -> Result<Scratch, ProbeError> {
+        Ok(Scratch {
+            at: inside(at)?,
+            bytes: 1 << 20,
+            inodes: 64,
+            executable,
+        })
+    };
+    let program = Program::Descriptor {
+        file: open(&fs::canonicalize(launcher.binary())?)?,
+        at: inside(PROGRAM)?,
+    };
+    let arguments = vec![NAME.into(), serde_json::to_string(probe)?.into()];
     let plan = Plan {
-        program: Program::Descriptor {
-            file: open(&fs::canonicalize(launcher.binary())?)?,
-            at: inside(PROGRAM)?,
-        },
-        arguments: vec![NAME.into(), serde_json::to_string(probe)?.into()],
-        environment: Vec::new(),
         directory: inside("/tmp")?,
-        mounts: Vec::new(),
-        system: true,
-        scratch: vec![
-            Scratch {
-                at: inside("/tmp")?,
-                bytes: 1 << 20,
-                inodes: 64,
-                executable: false,
-            },
-            Scratch {
-                at: inside(EXECUTABLE)?,
-                bytes: 1 << 20,
-                inodes: 64,
-                executable: true,
-            },
-        ],
-        files: Vec::new(),
-        links: Vec::new(),
+        scratch: vec![scratch("/tmp", false)?, scratch(EXECUTABLE, true)?],
         // All of the system, for the loader, wherever it is; and so not what the probe makes in `EXECUTABLE`.
         execute: ["/usr", "/bin", "/lib", "/lib64", "/nix"]
             .into_iter()
             .map(inside)
             .collect::<Result<_, _>>()?,
         network,
-        sockets: Vec::new(),
         limits: Limits {
             wall: Some(Duration::from_secs(10)),
             grace: None,
@@ -242,18 +233,11 @@ fn run(launcher: &Launcher, probe: &Probe, network: Network) -> Result<(How, Str
             file_bytes: Some(1 << 20),
             open_files: Some(OPEN_FILES),
         },
-        landlock_min_abi: 1,
-        #[cfg(feature = "jail-weakening")]
-        without: Vec::new(),
+        ..Plan::new(program, arguments)
     };
-    let streams = Streams {
-        stdout: Some(writer.into()),
-        ..Streams::default()
-    };
-    let jailed = launcher.start(plan, streams)?;
-    let ended = jailed.wait()?;
-    // At most a pipe full: a probe writes a few lines, and everything that could write has ended.
-    let mut output = String::new();
-    reader.read_to_string(&mut output)?;
-    Ok((ended.how, output))
+    let (streams, mut pipes) = Pipes::new(&[], OUTPUT_BYTES, None)?;
+    let finished = launcher.start(plan, streams)?.serve(&mut pipes, |_| true)?;
+    let [stdout, _] = pipes.into_captured();
+    let output = String::from_utf8(stdout.bytes).map_err(io::Error::other)?;
+    Ok((finished.ended.how, output))
 }

@@ -13,6 +13,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `plan`, `path`, `outcome` | what goes in, what comes out |
+//! | `pipes` | a program's standard streams, fed and collected within limits |
 //! | `launcher`, `prepared`, `zygote`, `launched`, `jailed`, `sample` | the parent's side |
 //! | `attached` | a program that has this process's own streams |
 //! | `order`, `bytes`, `wire` | what the two sides say to each other |
@@ -29,6 +30,7 @@ mod bytes;
 mod cancel;
 mod outcome;
 mod path;
+mod pipes;
 mod plan;
 
 #[cfg(target_os = "linux")]
@@ -63,20 +65,21 @@ mod zygote;
 pub use cancel::{Cancellation, LOOK};
 pub use outcome::{Ended, Error, How, Layer, LayerState, Refused, StartError, Step, Usage};
 pub use path::{InsidePath, NotInside};
+pub use pipes::{Captured, Pipes};
 pub use plan::{
-    Access, EGRESS_PORT, EGRESS_SOCKET, File, Limits, Link, Mount, Network, Pin, Plan, Program,
-    Scratch, Socket, Streams, Turn,
+    Access, EGRESS_PORT, EGRESS_SOCKET, File, LANDLOCK_MIN_ABI, Limits, Link, Mount, Network, Pin,
+    Plan, Program, Scratch, Socket, Streams, Turn, base_environment, is_of_the_system,
 };
 
 #[cfg(not(target_os = "linux"))]
-pub use unsupported::{Idle, Jailed, Launcher, enter_if_asked, layers};
+pub use unsupported::{Finished, Idle, Jailed, Launcher, enter_if_asked, layers};
 #[cfg(all(target_os = "linux", feature = "jail-weakening"))]
 pub use weakening::Removed;
 #[cfg(target_os = "linux")]
 pub use {
     attached::{Attached, CallerStreams, Signals},
     inside::enter_if_asked,
-    jailed::{Idle, Jailed},
+    jailed::{Finished, Idle, Jailed},
     launcher::Launcher,
     layers::layers,
     slice::set_slice,

@@ -52,6 +52,11 @@ impl InsidePath {
         }
     }
 
+    /// The root of the jail.
+    pub fn root() -> Self {
+        Self(PathBuf::from("/"))
+    }
+
     /// The path as text.
     pub fn as_path(&self) -> &Path {
         &self.0
@@ -64,6 +69,12 @@ impl InsidePath {
             Component::Normal(name) => Some(name),
             _ => None,
         })
+    }
+}
+
+impl From<NotInside> for std::io::Error {
+    fn from(error: NotInside) -> Self {
+        Self::new(std::io::ErrorKind::InvalidInput, error)
     }
 }
 

@@ -1,13 +1,48 @@
 //! What a jailed program may do. Whatever a plan does not name is not there.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::path::InsidePath;
+
+/// The Landlock ABI that every jail needs at least; the namespaces carry what older ones lack.
+pub const LANDLOCK_MIN_ABI: u8 = 1;
+
+/// Where programs look for a proxy.
+const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+
+/// Directories of the system, which every jail with [`Plan::system`] shows.
+const SYSTEM: [&str; 9] = [
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix",
+];
+
+/// Returns whether a path lies in a directory of the system, by its name.
+pub fn is_of_the_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|directory| path.starts_with(directory))
+}
+
+/// Returns the environment that every child begins with, in a jail or not: nothing is inherited.
+pub fn base_environment(
+    path: impl AsRef<OsStr>,
+    home: impl AsRef<OsStr>,
+) -> Vec<(OsString, OsString)> {
+    let (path, home) = (path.as_ref(), home.as_ref());
+    let variables = [
+        ("PATH", path),
+        ("HOME", home),
+        ("TMPDIR", home),
+        ("LANG", OsStr::new("C.UTF-8")),
+        ("TZ", OsStr::new("UTC")),
+    ];
+    variables
+        .map(|(name, value)| (name.into(), value.to_owned()))
+        .into()
+}
 
 /// The program, and all that it can see, write, start and use.
 #[derive(Debug)]
@@ -49,6 +84,42 @@ pub struct Plan {
     /// Layers that are left away, to show in tests what each one is there for.
     #[cfg(feature = "jail-weakening")]
     pub without: Vec<super::weakening::Removed>,
+}
+
+impl Plan {
+    /// A plan that shows a program the system and nothing else: no environment, no file of the host, no directory to
+    /// write, no network and no limits. Its working directory is `/`.
+    pub fn new(program: Program, arguments: Vec<OsString>) -> Self {
+        Self {
+            program,
+            arguments,
+            environment: Vec::new(),
+            directory: InsidePath::root(),
+            mounts: Vec::new(),
+            system: true,
+            scratch: Vec::new(),
+            files: Vec::new(),
+            links: Vec::new(),
+            execute: Vec::new(),
+            network: Network::None,
+            sockets: Vec::new(),
+            limits: Limits::default(),
+            landlock_min_abi: LANDLOCK_MIN_ABI,
+            #[cfg(feature = "jail-weakening")]
+            without: Vec::new(),
+        }
+    }
+
+    /// Lets the program reach the host's proxy, whose Unix socket this is, opened with `O_PATH`, and nothing else. The
+    /// variables that name a proxy replace others of their names.
+    pub fn connect_to_proxy(&mut self, socket: OwnedFd) {
+        let proxy = OsString::from(format!("http://127.0.0.1:{EGRESS_PORT}"));
+        self.environment
+            .retain(|(name, _)| !PROXY_VARIABLES.iter().any(|proxy| name == proxy));
+        self.environment
+            .extend(PROXY_VARIABLES.map(|name| (name.into(), proxy.clone())));
+        self.network = Network::Relay { socket };
+    }
 }
 
 /// What another program of the same jail is told ([`Launcher::start_several`](super::Launcher::start_several)): its
@@ -93,6 +164,29 @@ pub enum Program {
     },
 }
 
+impl Program {
+    /// Returns where it lies inside.
+    pub fn at(&self) -> &InsidePath {
+        match self {
+            Self::Path(at) | Self::Descriptor { at, .. } => at,
+        }
+    }
+
+    /// Returns the same program once more.
+    ///
+    /// # Errors
+    /// There are no more descriptors.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Path(path) => Self::Path(path.clone()),
+            Self::Descriptor { file, at } => Self::Descriptor {
+                file: file.try_clone()?,
+                at: at.clone(),
+            },
+        })
+    }
+}
+
 /// Whether a mount can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -114,6 +208,21 @@ pub struct Mount {
     pub access: Access,
     /// Whether files of it can be executed, or mapped for execution, at all.
     pub executable: bool,
+}
+
+impl Mount {
+    /// Returns the same mount once more.
+    ///
+    /// # Errors
+    /// There are no more descriptors.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            source: self.source.try_clone()?,
+            at: self.at.clone(),
+            access: self.access,
+            executable: self.executable,
+        })
+    }
 }
 
 /// An empty directory in memory.
@@ -210,4 +319,34 @@ pub struct Streams {
     /// Whether a terminal among them becomes the controlling one of the program, as one that was made for it should:
     /// its keys are signals then, and `fchmod` changes nobody else's terminal.
     pub terminal: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variables_of_the_proxy_replace_those_of_the_caller() {
+        let program = Program::Path(InsidePath::new("/bin/true").unwrap());
+        let mut plan = Plan {
+            environment: vec![
+                ("https_proxy".into(), "http://elsewhere:1".into()),
+                ("A".into(), "b".into()),
+            ],
+            ..Plan::new(program, vec!["true".into()])
+        };
+        assert!(matches!(plan.network, Network::None));
+        plan.connect_to_proxy(std::fs::File::open("/dev/null").unwrap().into());
+        assert!(matches!(plan.network, Network::Relay { .. }));
+        let proxy = "http://127.0.0.1:3128";
+        let expected = [
+            ("A", "b"),
+            ("HTTP_PROXY", proxy),
+            ("HTTPS_PROXY", proxy),
+            ("http_proxy", proxy),
+            ("https_proxy", proxy),
+        ];
+        let expected = expected.map(|(name, value)| (name.into(), value.into()));
+        assert_eq!(plan.environment, expected);
+    }
 }

@@ -1,10 +1,11 @@
 //! Systems without a jail: the interface is there, and everything is refused.
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use super::outcome::{Ended, Error, Layer, LayerState, Refused, StartError, Step};
 use super::path::InsidePath;
+use super::pipes::Pipes;
 use super::plan::{Pin, Plan, Streams, Turn};
 
 const REASON: &str = "processes are jailed on Linux only";
@@ -93,24 +94,6 @@ pub enum Jailed {}
 
 impl Jailed {
     /// As on Linux.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        match *self {}
-    }
-
-    /// As on Linux.
-    ///
-    /// # Errors
-    /// None.
-    pub fn sample(&mut self) -> Result<(), Error> {
-        match *self {}
-    }
-
-    /// As on Linux.
-    pub fn kill(&mut self) {
-        match *self {}
-    }
-
-    /// As on Linux.
     ///
     /// # Errors
     /// None.
@@ -122,25 +105,20 @@ impl Jailed {
     ///
     /// # Errors
     /// None.
-    pub fn end(self) -> Result<Ended, Error> {
+    pub fn serve(self, _: &mut Pipes<'_>, _: impl FnMut(u64) -> bool) -> Result<Finished, Error> {
         match self {}
     }
+}
 
+/// A program that has ended, of which there is none.
+#[derive(Debug)]
+pub struct Finished {
     /// As on Linux.
-    ///
-    /// # Errors
-    /// None.
-    pub fn end_returning(self) -> Result<(Ended, Option<OwnedFd>), Error> {
-        match self {}
-    }
-
+    pub ended: Ended,
     /// As on Linux.
-    ///
-    /// # Errors
-    /// None.
-    pub fn finish(self) -> Result<(Ended, Option<Idle>), Error> {
-        match self {}
-    }
+    pub directory: Option<OwnedFd>,
+    /// As on Linux.
+    pub idle: Option<Idle>,
 }
 
 /// A jail in which nothing runs, of which there is none.

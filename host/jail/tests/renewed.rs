@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use hydrant_jail::{
-    Access, File, How, Idle, InsidePath, Jailed, Launcher, Limits, Mount, Network, Pin, Plan,
-    Program, Scratch, StartError, Step, Streams, Turn,
+    Access, File, Finished, How, Idle, InsidePath, Jailed, Launcher, Limits, Mount, Network, Pin,
+    Plan, Program, Scratch, StartError, Step, Streams, Turn,
 };
 use rustix::fs::{Mode, OFlags};
 
@@ -87,7 +87,7 @@ fn finish(
         stdout: Some(writer.into()),
         ..Streams::default()
     };
-    let (ended, idle) = start(streams).unwrap().finish().unwrap();
+    let Finished { ended, idle, .. } = start(streams).unwrap().finish().unwrap();
     let mut output = String::new();
     reader.read_to_string(&mut output).unwrap();
     (ended.how, output, idle)
@@ -249,7 +249,7 @@ fn after_one_that_was_killed_the_jail_is_not_used_again() {
         .start_several(plan, vec![], Streams::default())
         .unwrap();
     jailed.kill();
-    assert!(jailed.finish().unwrap().1.is_none());
+    assert!(jailed.finish().unwrap().idle.is_none());
 }
 
 #[test]

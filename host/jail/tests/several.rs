@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hydrant_jail::{
-    Access, Ended, How, Idle, InsidePath, Jailed, Launcher, Limits, Mount, Network, Plan, Program,
-    StartError, Step, Streams, Turn,
+    Access, Ended, Finished, How, Idle, InsidePath, Jailed, Launcher, Limits, Mount, Network, Plan,
+    Program, StartError, Step, Streams, Turn,
 };
 use rustix::fs::{Mode, OFlags};
 
@@ -71,7 +71,7 @@ fn finish(
         stdout: Some(writer.into()),
         ..Streams::default()
     };
-    let (ended, idle) = start(streams).unwrap().finish().unwrap();
+    let Finished { ended, idle, .. } = start(streams).unwrap().finish().unwrap();
     let mut output = String::new();
     reader.read_to_string(&mut output).unwrap();
     (ended, output, idle)
@@ -144,7 +144,7 @@ fn a_program_that_is_killed_ends_the_jail() {
         .start_several(script("sleep 10"), vec![], Streams::default())
         .unwrap();
     jailed.kill();
-    let (ended, idle) = jailed.finish().unwrap();
+    let Finished { ended, idle, .. } = jailed.finish().unwrap();
     assert_eq!(ended.how, How::Signaled(9));
     assert!(idle.is_none());
 }

@@ -8,14 +8,18 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use cap_std::fs::Dir;
+#[cfg(target_os = "linux")]
+use rustix::fs::OFlags;
 use rustix::fs::{AtFlags, FileType, Mode};
 use rustix::io::Errno;
 
-use super::place::{self, Obstacle};
+use super::place;
 use super::replace::{PERMISSIONS, replace};
 use super::{CoreCall, CoreKind, Ended, declared, denied};
 use crate::Overflow;
-use crate::fs::{Found, FsError, file_beneath, read_open_file};
+#[cfg(target_os = "linux")]
+use crate::fs::open_again;
+use crate::fs::{Found, FsError, file_beneath, from_errno, read_open_file};
 use hydrant_policy::VirtualPath;
 
 /// The permissions of a file that was not there.
@@ -145,34 +149,26 @@ impl CoreCall {
 /// Why nothing was found below one declared value.
 pub(super) struct LookError(Miss);
 
-impl From<Obstacle> for LookError {
-    fn from(obstacle: Obstacle) -> Self {
-        Self(obstacle.into())
-    }
-}
-
-impl From<Obstacle> for Miss {
-    fn from(obstacle: Obstacle) -> Self {
-        match obstacle {
-            Obstacle::Link => Self::Denied,
-            Obstacle::Missing | Obstacle::Refused => Self::Unusable,
-        }
-    }
-}
-
 impl From<FsError> for LookError {
     fn from(error: FsError) -> Self {
-        Self(match error {
-            FsError::LeavesMount | FsError::Denied => Miss::Denied,
-            _ => Miss::Unusable,
-        })
+        Self(error.into())
+    }
+}
+
+impl From<FsError> for Miss {
+    fn from(error: FsError) -> Self {
+        match error {
+            FsError::Symlink | FsError::LeavesMount | FsError::Denied => Self::Denied,
+            _ => Self::Unusable,
+        }
     }
 }
 
 /// Looks a declared value up, without following a link.
 fn root(path: &VirtualPath) -> Result<Root, LookError> {
     let reference = place::refer(path)?;
-    match place::kind(&reference)? {
+    let stat = rustix::fs::fstat(&reference).map_err(from_errno)?;
+    match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => Ok(Root::Directory(Dir::from_std_file(File::from(reference)))),
         FileType::RegularFile => Ok(Root::File(reference)),
         _ => Err(FsError::Special.into()),
@@ -196,24 +192,12 @@ fn find_directory(value: &VirtualPath, rest: &str) -> Result<OwnedFd, LookError>
     }
 }
 
-/// Opens the file that a reference names, and nothing else. This relies on `/proc`.
-#[cfg(target_os = "linux")]
+/// Opens the file that a reference names, and nothing else; with its length.
 fn reopen(reference: OwnedFd) -> Result<(File, u64), FsError> {
-    use crate::fs::{descriptor_path, from_errno};
-    use rustix::fs::OFlags;
-
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(descriptor_path(&reference), flags, Mode::empty());
-    measure(File::from(opened.map_err(from_errno)?))
-}
-
-/// Elsewhere it was opened for reading.
-#[cfg(not(target_os = "linux"))]
-fn reopen(reference: OwnedFd) -> Result<(File, u64), FsError> {
-    measure(File::from(reference))
-}
-
-fn measure(file: File) -> Result<(File, u64), FsError> {
+    // Elsewhere it was opened for reading.
+    #[cfg(target_os = "linux")]
+    let reference = open_again(&reference, OFlags::empty()).map_err(from_errno)?;
+    let file = File::from(reference);
     let length = file.metadata().map_err(|_| FsError::Io)?.len();
     Ok((file, length))
 }

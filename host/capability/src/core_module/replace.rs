@@ -3,20 +3,16 @@
 //! The bytes go to a new file under a name that nobody can guess, which then takes the place of the old one. So
 //! whoever reads sees the old file or the new one, and a link of that name is replaced, never followed.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode};
+
+use crate::fs::create_private;
+use hydrant_base::random_hex;
 
 /// The bits of a mode that a replaced file keeps: those of the user, the group and others, and no setuid.
 pub(super) const PERMISSIONS: Mode = Mode::from_raw_mode(0o777);
-
-const CREATE: OFlags = OFlags::WRONLY
-    .union(OFlags::CREATE)
-    .union(OFlags::EXCL)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
 
 /// Puts a file of these bytes and permissions in the place of `name`.
 ///
@@ -28,12 +24,8 @@ pub(super) fn replace(
     bytes: &[u8],
     permissions: Mode,
 ) -> io::Result<()> {
-    let mut random = [0; 12];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let temporary = format!(".hydrant-{random}.tmp");
-    let private = Mode::from_raw_mode(0o600);
-    let mut file = File::from(rustix::fs::openat(directory, &temporary, CREATE, private)?);
+    let temporary = format!(".hydrant-{}.tmp", random_hex::<12>()?);
+    let mut file = create_private(directory, &temporary)?;
     let written = file
         .write_all(bytes)
         .and_then(|()| Ok(rustix::fs::fchmod(&file, permissions & PERMISSIONS)?))
@@ -51,6 +43,7 @@ pub(super) fn replace(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use super::lock;
 use super::replace::replace;
 use super::{CoreCall, CoreKind, Ended};
-use crate::fs::read_open_file;
+use crate::fs::{PRIVATE, read_open_file};
 use crate::{BudgetExceeded, Meter, Overflow};
 use hydrant_base::Digest;
 
@@ -28,8 +28,6 @@ const MAX_VALUE: usize = 1024 * 1024;
 /// Bytes of a message, and of the file that holds a topic's messages.
 const MAX_MESSAGE: usize = 256 * 1024;
 const MAX_QUEUE: u64 = 8 * 1024 * 1024;
-
-const PRIVATE_FILE: Mode = Mode::from_raw_mode(0o600);
 
 /// Where the state is. Without a directory, every operation has no answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,7 +84,7 @@ impl CoreCall {
             if !is_file_or_absent(directory, &file) {
                 return Ok(None);
             }
-            Ok(replace(directory, &file, value, PRIVATE_FILE).ok())
+            Ok(replace(directory, &file, value, PRIVATE).ok())
         })
     }
 
@@ -138,7 +136,7 @@ impl CoreCall {
             if message.len() > room {
                 return Ok(None);
             }
-            let taken = replace(directory, &file, rest, PRIVATE_FILE);
+            let taken = replace(directory, &file, rest, PRIVATE);
             Ok(taken.ok().map(|()| message))
         })
     }
@@ -198,7 +196,7 @@ fn is_file_or_absent(directory: &OwnedFd, file: &str) -> bool {
 /// Opens a regular file that is no link, and tells its length.
 fn open(directory: &OwnedFd, file: &str, access: OFlags) -> Option<(File, u64)> {
     let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened = File::from(rustix::fs::openat(directory, file, flags, PRIVATE_FILE).ok()?);
+    let opened = File::from(rustix::fs::openat(directory, file, flags, PRIVATE).ok()?);
     let metadata = opened.metadata().ok()?;
     metadata.is_file().then_some((opened, metadata.len()))
 }

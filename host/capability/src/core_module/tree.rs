@@ -7,11 +7,12 @@
 use std::collections::BinaryHeap;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 use serde::Serialize;
 
-use super::{CoreCall, CoreKind, Ended, declared, place};
+use super::{CoreCall, CoreKind, Ended, declared};
 use crate::BudgetExceeded;
+use crate::fs::{READ, Symlinks, resolve};
 
 /// Entries of a document.
 const MAX_ENTRIES: usize = 10_000;
@@ -93,7 +94,7 @@ impl CoreCall {
 
     /// The first files and directories of a directory, in reverse order of their names; none if it cannot be listed.
     fn children(&self, top: &OwnedFd, relative: &str) -> Result<Vec<Pending>, BudgetExceeded> {
-        let listed = place::refer_beneath(top, relative).and_then(|found| place::list(&found));
+        let listed = resolve(top, relative, READ | OFlags::DIRECTORY, Symlinks::Refuse);
         let listed = listed
             .ok()
             .filter(|listed| self.own.anywhere().check(listed).is_ok());

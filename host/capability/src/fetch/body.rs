@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use ureq::http::HeaderMap;
 use ureq::http::header::CONTENT_ENCODING;
 
-use super::exchange::failure;
+use super::send::failure;
 use super::{Encodings, FetchError, Overflow};
 use crate::Meter;
 use crate::stop::Stop;

@@ -127,7 +127,7 @@ impl Fetcher {
         };
         resolver
             .addresses(host, within)
-            .map_err(|error| super::exchange::failure(&error))
+            .map_err(|error| super::send::failure(&error))
     }
 
     /// The client whose connections have this reach.

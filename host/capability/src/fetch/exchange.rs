@@ -6,13 +6,11 @@
 use std::time::{Duration, Instant};
 
 use ureq::Body;
-use ureq::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, LOCATION};
-use ureq::http::response::Parts;
-use ureq::http::{HeaderMap, Request, Response, StatusCode};
+use ureq::http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, LOCATION};
+use ureq::http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use url::Url;
 
-use super::body::{self, Coding};
-use super::connect::Obstacle;
+use super::send::{self, failure, is_unanswered};
 use super::{
     Encodings, FetchError, FetchFailure, HttpRequest, HttpResponse, MAX_BODY_BYTES, MAX_REDIRECTS,
     MAX_TIMEOUT_MS, Method, headers, media, target,
@@ -84,11 +82,9 @@ struct Deadline {
 }
 
 impl Deadline {
-    fn left(self) -> Result<Duration, FetchError> {
-        self.time
-            .checked_sub(self.started.elapsed())
-            .filter(|left| !left.is_zero())
-            .ok_or(FetchError::Timeout)
+    /// Nothing where the time is up.
+    fn left(self) -> Duration {
+        self.time.saturating_sub(self.started.elapsed())
     }
 }
 
@@ -162,13 +158,9 @@ impl Exchange<'_> {
     }
 
     fn send_once(&self, reach: Reach) -> Result<Response<Body>, ureq::Error> {
-        let agent = self.call.fetcher.agent(reach);
-        let left = match self.deadline.left() {
-            Ok(left) => left,
-            Err(_) => return Err(Obstacle::Slow.into()),
-        };
+        let left = self.deadline.left();
         let mut builder = Request::builder()
-            .method(method_name(self.method))
+            .method(self.method.as_str())
             .uri(self.url.as_str())
             .header(ACCEPT_ENCODING, coding_name(self.request.encodings));
         for (name, value) in &self.request.headers {
@@ -179,45 +171,13 @@ impl Exchange<'_> {
         if let Some((name, value)) = credential.and_then(|one| one.header_for(&self.url)) {
             builder = builder.header(name, value);
         }
-        // Only what has a body by its nature gets one unasked, an empty one.
-        match (self.method, self.body) {
-            (Method::Get | Method::Head, _) | (Method::Delete, None) => {
-                let request = builder.body(()).map_err(ureq::Error::Http)?;
-                let request = agent.configure_request(request);
-                agent.run(request.timeout_global(Some(left)).build())
-            }
-            (Method::Delete, Some(body)) => {
-                let mut request = agent.delete(self.url.as_str());
-                for (name, value) in builder.headers_ref().into_iter().flatten() {
-                    request = request.header(name, value);
-                }
-                let request = request.config().timeout_global(Some(left)).build();
-                request.force_send_body().send(body)
-            }
-            (Method::Post | Method::Put | Method::Patch, body) => {
-                let request = builder
-                    .body(body.unwrap_or_default())
-                    .map_err(ureq::Error::Http)?;
-                let request = agent.configure_request(request);
-                agent.run(request.timeout_global(Some(left)).build())
-            }
-        }
+        send::send(self.call.fetcher.agent(reach), builder, self.body, left)
     }
 
-    /// Bytes of method, URL, headers and body, as egress counts them.
     fn request_bytes(&self) -> u64 {
-        let headers = self.request.headers.iter().map(|(name, value)| {
-            // A colon, a space and a line end.
-            name.len().saturating_add(value.len()).saturating_add(4)
-        });
-        let bytes = headers.fold(
-            method_name(self.method)
-                .len()
-                .saturating_add(self.url.as_str().len())
-                .saturating_add(self.body.map_or(0, <[u8]>::len)),
-            usize::saturating_add,
-        );
-        u64::try_from(bytes).unwrap_or(u64::MAX)
+        let headers = self.request.headers.iter();
+        let lengths = headers.map(|(name, value)| (name.len(), value.len()));
+        send::request_bytes(self.method.as_str(), &self.url, lengths, self.body)
     }
 
     /// Turns to where `response` leads.
@@ -250,42 +210,42 @@ impl Exchange<'_> {
 
     /// Reads the body of the final response, if it is wanted.
     fn answer(&self, response: Response<Body>) -> Result<HttpResponse, Stop<FetchError>> {
-        let (parts, body) = response.into_parts();
-        let has_body = parts
-            .headers
+        let (status, headers) = (response.status(), response.headers());
+        let has_body = headers
             .get(CONTENT_LENGTH)
             .is_none_or(|length| length != "0")
             && self.method != Method::Head
-            && !matches!(
-                parts.status,
-                StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
-            );
-        if has_body && !media::is_wanted(&self.request.body_types, &parts.headers) {
+            && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        if has_body && !media::is_wanted(&self.request.body_types, headers) {
             // Dropped with its connection, which cannot be used again before its end was read.
             return Ok(HttpResponse {
                 unread: true,
-                ..self.response(&parts, Coding::Identity, Vec::new())
+                ..self.response(status, headers.iter(), Vec::new())
             });
         }
-        let coding = Coding::of(&parts.headers, self.request.encodings)?;
         let most =
             u64::from(self.request.max_bytes.min(MAX_BODY_BYTES)).min(self.call.limits.http_bytes);
-        let (body, truncated) = body::read(
-            body.into_reader(),
-            coding,
-            usize::try_from(most).unwrap_or(usize::MAX),
-            self.request.overflow,
-            &self.call.meter,
-        )?;
+        let (encodings, overflow) = (self.request.encodings, self.request.overflow);
+        let mut answer = send::read(response, encodings, most, overflow, &self.call.meter)?;
+        let body = std::mem::take(&mut answer.body);
         Ok(HttpResponse {
-            truncated,
-            ..self.response(&parts, coding, body)
+            truncated: answer.truncated,
+            ..self.response(answer.status, answer.headers(), body)
         })
     }
 
-    fn response(&self, parts: &Parts, coding: Coding, body: Vec<u8>) -> HttpResponse {
-        let mut headers = shown(&parts.headers, coding);
-        let mut body = body;
+    fn response<'a>(
+        &self,
+        status: StatusCode,
+        headers: impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)>,
+        mut body: Vec<u8>,
+    ) -> HttpResponse {
+        // What is no UTF-8 a guest does not see.
+        let headers = headers.filter_map(|(name, value)| {
+            let value = std::str::from_utf8(value.as_bytes()).ok()?;
+            Some((name.as_str().to_owned(), value.to_owned()))
+        });
+        let mut headers: Vec<_> = headers.collect();
         if let Some(credential) = &self.call.credential {
             body = credential.taken_out_of(body);
             for (_, value) in &mut headers {
@@ -293,7 +253,7 @@ impl Exchange<'_> {
             }
         }
         HttpResponse {
-            status: parts.status.as_u16(),
+            status: status.as_u16(),
             url: self.url.as_str().to_owned(),
             headers,
             body,
@@ -301,20 +261,6 @@ impl Exchange<'_> {
             unread: false,
         }
     }
-}
-
-/// The headers a guest sees. Of a body that was decoded, coding and length are no longer true.
-fn shown(headers: &HeaderMap, coding: Coding) -> Vec<(String, String)> {
-    headers
-        .iter()
-        .filter(|(name, _)| {
-            coding == Coding::Identity || (*name != CONTENT_ENCODING && *name != CONTENT_LENGTH)
-        })
-        .filter_map(|(name, value)| {
-            let value = std::str::from_utf8(value.as_bytes()).ok()?;
-            Some((name.as_str().to_owned(), value.to_owned()))
-        })
-        .collect()
 }
 
 fn is_redirect(status: StatusCode) -> bool {
@@ -325,52 +271,9 @@ fn is_safe(method: Method) -> bool {
     matches!(method, Method::Get | Method::Head)
 }
 
-pub(super) fn is_unanswered(error: &ureq::Error) -> bool {
-    obstacle(error) == Some(Obstacle::Unanswered)
-}
-
-fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::Get => "GET",
-        Method::Head => "HEAD",
-        Method::Post => "POST",
-        Method::Put => "PUT",
-        Method::Patch => "PATCH",
-        Method::Delete => "DELETE",
-    }
-}
-
 fn coding_name(encodings: Encodings) -> &'static str {
     match encodings {
         Encodings::Identity => "identity",
         Encodings::Gzip => "gzip",
-    }
-}
-
-fn obstacle(error: &ureq::Error) -> Option<Obstacle> {
-    match error {
-        ureq::Error::Other(cause) => cause.downcast_ref::<Obstacle>().copied(),
-        _ => None,
-    }
-}
-
-/// What a failure of the client means.
-pub(super) fn failure(error: &ureq::Error) -> FetchError {
-    tracing::debug!(%error, "fetch failed");
-    match obstacle(error) {
-        Some(Obstacle::AddressRefused) => return FetchError::Denied,
-        Some(Obstacle::Slow) => return FetchError::Timeout,
-        Some(Obstacle::Connect) => return FetchError::Connect,
-        Some(Obstacle::Tls) => return FetchError::Tls,
-        Some(Obstacle::Unanswered) | None => {}
-    }
-    match error {
-        ureq::Error::Timeout(_) => FetchError::Timeout,
-        ureq::Error::HostNotFound => FetchError::Dns,
-        ureq::Error::ConnectionFailed => FetchError::Connect,
-        ureq::Error::Tls(_) | ureq::Error::Rustls(_) | ureq::Error::TlsRequired => FetchError::Tls,
-        ureq::Error::BadUri(_) | ureq::Error::Http(_) => FetchError::InvalidRequest,
-        // A connection that ends or breaks in the middle is no HTTP either.
-        _ => FetchError::Protocol,
     }
 }

@@ -13,6 +13,7 @@ mod headers;
 mod media;
 mod once;
 mod resolve;
+mod send;
 mod single;
 mod target;
 pub(crate) mod tcp;
@@ -32,7 +33,8 @@ pub use self::credential::{Credential, UnusableKey};
 pub(super) use self::once::get_once;
 #[cfg(test)]
 pub(super) use self::resolve::Lookup;
-pub use self::single::{Single, SingleResponse, header, send_single};
+pub use self::send::header_map;
+pub use self::single::{Single, SingleResponse, send_single};
 pub(super) use self::target::is_plain;
 
 pub use super::Overflow;

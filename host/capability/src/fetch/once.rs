@@ -8,16 +8,13 @@ use ureq::http::Request;
 use ureq::http::header::ACCEPT_ENCODING;
 use url::Url;
 
-use super::body::{self, Coding};
-use super::connect::Obstacle;
-use super::exchange::{failure, is_unanswered};
+use super::send::{self, failure, is_unanswered};
 use super::{Encodings, FetchError, Fetcher, Overflow, target};
 use crate::stop::{Stop, settle};
 use crate::{BudgetExceeded, Meter};
 use hydrant_policy::Reach;
 
-/// The time for connecting, and for everything together.
-const CONNECT: Duration = Duration::from_secs(5);
+/// The time for everything together; connecting has the same as elsewhere.
 const TOTAL: Duration = Duration::from_secs(10);
 
 /// The body of the answer, at most `max_bytes` long.
@@ -53,19 +50,8 @@ fn get(
     let started = Instant::now();
     let time = TOTAL.min(meter.remaining()?);
     let send = || {
-        let left = time.saturating_sub(started.elapsed());
-        if left.is_zero() {
-            return Err(Obstacle::Slow.into());
-        }
-        let request = Request::get(url.as_str())
-            .header(ACCEPT_ENCODING, "identity")
-            .body(())
-            .map_err(ureq::Error::Http)?;
-        let request = agent.configure_request(request);
-        let request = request
-            .timeout_connect(Some(CONNECT.min(left)))
-            .timeout_global(Some(left));
-        agent.run(request.build())
+        let request = Request::get(url.as_str()).header(ACCEPT_ENCODING, "identity");
+        send::send(agent, request, None, time.saturating_sub(started.elapsed()))
     };
     // A connection that was closed before any answer byte may have idled too long.
     let response = match send() {
@@ -79,11 +65,9 @@ fn get(
     if !response.status().is_success() {
         return Err(FetchError::Protocol.into());
     }
-    let (parts, body) = response.into_parts();
-    let coding = Coding::of(&parts.headers, Encodings::Identity)?;
-    let body = body.into_reader();
-    let (body, _) = body::read(body, coding, max_bytes, Overflow::Refuse, meter)?;
-    Ok(body)
+    let most = u64::try_from(max_bytes).unwrap_or(u64::MAX);
+    let answer = send::read(response, Encodings::Identity, most, Overflow::Refuse, meter)?;
+    Ok(answer.body)
 }
 
 #[cfg(test)]

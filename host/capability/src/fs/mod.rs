@@ -22,10 +22,13 @@ use super::{BudgetExceeded, Call, parallel};
 use hydrant_policy::{AllowedPath, Location, VirtualPath};
 
 pub(super) use self::contents::read as read_open_file;
+pub(super) use self::open::{
+    Found, PRIVATE, READ, REFERENCE, below, create_private, file_beneath, from_errno, resolve,
+};
 #[cfg(target_os = "linux")]
-pub(super) use self::open::descriptor_path;
-pub(super) use self::open::{Found, below, file_beneath, from_errno};
+pub(super) use self::open::{descriptor_path, open_again};
 pub use self::reads::Reads;
+pub(super) use self::walk::step;
 pub use self::write::{
     Change, Content, Expected, Failure, Journals, MAX_CHANGES, MAX_CONTENT_BYTES, MAX_DIRECTORIES,
     apply, recover,

@@ -15,9 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
-#[cfg(target_os = "linux")]
-use rustix::fs::Mode;
-use rustix::fs::{FileType, OFlags, Stat};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{FsError, Symlinks, walk};
@@ -292,13 +290,13 @@ pub(crate) fn below(_: impl AsFd, _: impl AsFd) -> Option<PathBuf> {
 }
 
 /// How files are opened: no terminal becomes ours, and nothing blocks.
-pub(super) const READ: OFlags = OFlags::RDONLY
+pub(crate) const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
 #[cfg(target_os = "linux")]
-pub(super) fn open_again(reference: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_again(reference: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
     match rustix::fs::open(descriptor_path(reference), READ | flags, Mode::empty()) {
         // What a descriptor names is always there: it is `/proc` that is missing.
         Err(Errno::NOENT) => Err(Errno::IO),
@@ -315,13 +313,13 @@ pub(crate) fn descriptor_path(descriptor: impl AsFd) -> String {
 
 /// How a mere reference is opened. Where `O_PATH` does not exist, what is looked up is opened at once, without blocking.
 #[cfg(target_os = "linux")]
-const REFERENCE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+pub(crate) const REFERENCE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
-const REFERENCE: OFlags = READ;
+pub(crate) const REFERENCE: OFlags = READ;
 
 /// Opens a name beneath `dir` in one operation of the kernel; `""` is the directory itself.
 #[cfg(target_os = "linux")]
-pub(super) fn resolve(
+pub(crate) fn resolve(
     dir: impl AsFd,
     relative: &str,
     flags: OFlags,
@@ -351,13 +349,25 @@ pub(super) fn resolve(
 
 /// Elsewhere the path is walked.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn resolve(
+pub(crate) fn resolve(
     dir: impl AsFd,
     relative: &str,
     flags: OFlags,
     symlinks: Symlinks,
 ) -> Result<OwnedFd, FsError> {
     walk::open(dir.as_fd(), relative, flags, symlinks)
+}
+
+/// Read and written by its owner alone.
+pub(crate) const PRIVATE: Mode = Mode::from_raw_mode(0o600);
+
+/// Makes a private file, to be written, where nothing has this name.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn create_private(directory: impl AsFd, name: &str) -> Result<File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(directory, name, flags, PRIVATE).map(File::from)
 }
 
 /// What a failed lookup means.

@@ -60,7 +60,7 @@ fn refuse(dir: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Result<OwnedFd,
 }
 
 /// Opens one name; a link of that name is an error.
-pub(super) fn step(dir: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, FsError> {
+pub(crate) fn step(dir: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, FsError> {
     let opened = rustix::fs::openat(dir, name, flags | OFlags::NOFOLLOW, Mode::empty());
     let is_link = match &opened {
         // A reference to a link is opened as such.

@@ -20,15 +20,12 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use rustix::time::Timespec;
 
 use super::confined::Confined;
-use super::output::Stream;
 use super::session;
 use super::{Ending, ProcessError};
-use hydrant_jail::{Cancellation, LOOK};
+use hydrant_jail::{Cancellation, Captured, LOOK, Pipes, Streams};
 
 /// How long a killed child may take to be gone before it is left to the system.
 const REAP: Duration = Duration::from_secs(1);
@@ -91,8 +88,8 @@ impl From<NotStarted> for ProcessError {
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) ending: Ending,
-    pub(super) stdout: Stream,
-    pub(super) stderr: Stream,
+    pub(super) stdout: Captured,
+    pub(super) stderr: Captured,
     pub(super) took: Duration,
 }
 
@@ -116,62 +113,61 @@ impl Start<'_> {
         }
     }
 
+    /// The pipes of the child, and the child's ends of them.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn pipes(&self, keep: usize) -> io::Result<(Streams, Pipes<'static>)> {
+        Pipes::new(&[], keep, (self.stderr == Stderr::Kept).then_some(keep))
+    }
+
     fn run_unjailed(&self, time: Duration, keep: usize) -> io::Result<Ended> {
         session::require_exit_statuses().inspect_err(warn_once)?;
         let started = Instant::now();
-        let mut command = Command::new(&self.executable);
-        session::own_session(&mut command);
-        let mut child = command
-            .arg0(&self.name)
-            .args(&self.arguments)
-            .current_dir(&self.directory)
-            .env_clear()
-            .envs(&self.environment)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(match self.stderr {
-                Stderr::Kept => Stdio::piped(),
-                Stderr::Dropped => Stdio::null(),
-            })
-            .spawn()?;
-        let watched =
-            Stream::new(child.stdout.take().map(OwnedFd::from), keep).and_then(|stdout| {
-                let stderr = Stream::new(child.stderr.take().map(OwnedFd::from), keep)?;
-                Ok((stdout, stderr))
-            });
-        let (mut stdout, mut stderr) = match watched {
-            Ok(streams) => streams,
-            Err(error) => {
-                // Nothing is known of it by now but that it must not go on.
-                let _ = end(&mut child, None);
-                return Err(error);
-            }
+        let (streams, pipes) = self.pipes(keep)?;
+        let child = self.spawn(streams)?;
+        let mut supervised = Supervised {
+            notice: exit_notice(&child),
+            child,
+            pipes,
         };
-        let notice = exit_notice(&child);
-        let deadline = Deadline { started, time };
-        let in_time = watch(&child, notice.as_ref(), deadline, &mut stdout, &mut stderr);
+        let in_time = supervised.watch(Deadline { started, time });
         if let (Ok(false), Some(grace)) = (&in_time, self.grace)
             && !Cancellation::current().is_cancelled()
         {
-            let deadline = Deadline::from_now(grace);
-            let _ = tell(&child, notice.as_ref(), deadline, &mut stdout, &mut stderr);
+            let _ = supervised.tell(Deadline::from_now(grace));
         }
-        let status = end(&mut child, notice.as_ref());
+        let status = supervised.end();
         // What the child wrote before its end is in the pipes; whoever still holds them is not waited for.
-        stdout.drain();
-        stderr.drain();
+        supervised.pipes.transfer();
         let ending = if in_time? {
             ending(status?)
         } else {
             // The clock says so, whatever became of the child then.
             Ending::TimedOut
         };
+        let [stdout, stderr] = supervised.pipes.into_captured();
         Ok(Ended {
             ending,
             stdout,
             stderr,
             took: started.elapsed(),
         })
+    }
+
+    fn spawn(&self, streams: Streams) -> io::Result<Child> {
+        let mut command = Command::new(&self.executable);
+        session::own_session(&mut command);
+        command
+            .arg0(&self.name)
+            .args(&self.arguments)
+            .current_dir(&self.directory)
+            .env_clear()
+            .envs(&self.environment)
+            .stdin(Stdio::null())
+            .stdout(streams.stdout.map_or_else(Stdio::null, Stdio::from))
+            .stderr(streams.stderr.map_or_else(Stdio::null, Stdio::from))
+            .spawn()
     }
 }
 
@@ -202,96 +198,75 @@ fn warn_once(error: &io::Error) {
     WARNED.call_once(|| tracing::warn!(%error, "no tool and no program is started"));
 }
 
-/// Reads what the child writes until it has ended; false if its time was up before, or its call was cancelled.
-///
-/// # Errors
-/// See [`has_ended`].
-fn watch(
-    child: &Child,
-    notice: Option<&OwnedFd>,
-    deadline: Deadline,
-    stdout: &mut Stream,
-    stderr: &mut Stream,
-) -> io::Result<bool> {
-    loop {
-        if has_ended(child)? {
-            return Ok(true);
+/// A child outside of a jail, while it runs.
+struct Supervised {
+    child: Child,
+    /// Becomes readable when the child ends, where there is such a thing.
+    notice: Option<OwnedFd>,
+    pipes: Pipes<'static>,
+}
+
+impl Supervised {
+    /// Reads what the child writes until it has ended; false if its time was up before, or its call was cancelled.
+    ///
+    /// # Errors
+    /// See [`has_ended`].
+    fn watch(&mut self, deadline: Deadline) -> io::Result<bool> {
+        loop {
+            if has_ended(&self.child)? {
+                return Ok(true);
+            }
+            let cancelled = Cancellation::current().is_cancelled();
+            let Some(left) = deadline.left().filter(|_| !cancelled) else {
+                return Ok(false);
+            };
+            self.serve(left);
         }
-        let cancelled = Cancellation::current().is_cancelled();
-        let Some(left) = deadline.left().filter(|_| !cancelled) else {
-            return Ok(false);
-        };
-        wait_for_any(
-            [stdout.pipe(), stderr.pipe(), notice.map(AsFd::as_fd)],
-            notice,
-            left,
-        );
-        stdout.drain();
-        stderr.drain();
     }
-}
 
-/// Tells the child and its group to end, and reads on until it has and nobody writes any more, or until the deadline.
-///
-/// # Errors
-/// See [`has_ended`].
-fn tell(
-    child: &Child,
-    notice: Option<&OwnedFd>,
-    deadline: Deadline,
-    stdout: &mut Stream,
-    stderr: &mut Stream,
-) -> io::Result<()> {
-    // While it can be asked its number is its own.
-    has_ended(child)?;
-    let _ = kill_process_group(pid(child)?, Signal::TERM);
-    watch(child, notice, deadline, stdout, stderr)?;
-    // Who of the group has not ended holds a pipe, unless it has given all of them away.
-    while let (Some(left), true) = (
-        deadline.left(),
-        stdout.pipe().is_some() || stderr.pipe().is_some(),
-    ) {
-        wait_for_any([stdout.pipe(), stderr.pipe()], None, left);
-        stdout.drain();
-        stderr.drain();
+    /// Tells the child and its group to end, and reads on until it has and nobody writes any more, or until the deadline.
+    ///
+    /// # Errors
+    /// See [`has_ended`].
+    fn tell(&mut self, deadline: Deadline) -> io::Result<()> {
+        // While it can be asked its number is its own.
+        has_ended(&self.child)?;
+        let _ = kill_process_group(pid(&self.child)?, Signal::TERM);
+        self.watch(deadline)?;
+        // Who of the group has not ended holds a pipe, unless it has given all of them away.
+        while let (Some(left), true) = (deadline.left(), self.pipes.are_open()) {
+            self.pipes.wait(None, left.min(WITHOUT_NOTICE));
+            self.pipes.transfer();
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Waits until one of the descriptors has something to say, or it is time for another look.
-fn wait_for_any<const N: usize>(
-    descriptors: [Option<std::os::fd::BorrowedFd<'_>>; N],
-    notice: Option<&OwnedFd>,
-    left: Duration,
-) {
-    let mut polled: Vec<_> = descriptors
-        .into_iter()
-        .flatten()
-        .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
-        .collect();
-    let look = notice.map_or(WITHOUT_NOTICE, |_| LOOK);
-    let timeout = Timespec::try_from(left.min(look)).ok();
-    // Whatever it answers, an interruption too, the caller looks for itself.
-    let _ = poll(&mut polled, timeout.as_ref());
-}
-
-/// Ends the child and its whole group, and reaps it.
-///
-/// # Errors
-/// It is no longer ours to kill or to reap (see [`has_ended`]), or it was killed and does not go away.
-fn end(child: &mut Child, notice: Option<&OwnedFd>) -> io::Result<ExitStatus> {
-    // Ended or not, while it can be asked its number is its own.
-    has_ended(child)?;
-    // No such group: nobody is left in it.
-    let _ = kill_process_group(pid(child)?, Signal::KILL);
-    // The child may have left its group. Killing one that has ended changes nothing.
-    let _ = child.kill();
-    let deadline = Deadline::from_now(REAP);
-    while !has_ended(child)? {
-        let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
-        wait_for_any([notice.map(AsFd::as_fd)], notice, left);
+    /// Ends the child and its whole group, and reaps it.
+    ///
+    /// # Errors
+    /// It is no longer ours to kill or to reap (see [`has_ended`]), or it was killed and does not go away.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        // Ended or not, while it can be asked its number is its own.
+        has_ended(&self.child)?;
+        // No such group: nobody is left in it.
+        let _ = kill_process_group(pid(&self.child)?, Signal::KILL);
+        // The child may have left its group. Killing one that has ended changes nothing.
+        let _ = self.child.kill();
+        let deadline = Deadline::from_now(REAP);
+        while !has_ended(&self.child)? {
+            let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
+            self.serve(left);
+        }
+        self.child.wait()
     }
-    child.wait()
+
+    /// Waits until the child has written or ended, or it is time for another look, and reads what is there.
+    fn serve(&mut self, left: Duration) {
+        let notice = self.notice.as_ref().map(AsFd::as_fd);
+        let look = notice.map_or(WITHOUT_NOTICE, |_| LOOK);
+        self.pipes.wait(notice, left.min(look));
+        self.pipes.transfer();
+    }
 }
 
 /// Whether the child has ended. It is not reaped by that, and so keeps its number.
@@ -340,16 +315,20 @@ mod tests {
 
     #[test]
     fn a_child_that_somebody_else_reaped_is_an_error_and_never_killed() {
-        let mut child = Command::new("true").spawn().unwrap();
+        let child = Command::new("true").spawn().unwrap();
         waitid(WaitId::Pid(pid(&child).unwrap()), WaitIdOptions::EXITED).unwrap();
         let lost = |error: io::Error| error.raw_os_error() == Some(libc::ECHILD);
-        let mut streams = [(); 2].map(|()| Stream::new(None, 0).unwrap());
-        let [stdout, stderr] = &mut streams;
+        let (_, pipes) = Pipes::new(&[], 0, None).unwrap();
+        let mut supervised = Supervised {
+            child,
+            notice: None,
+            pipes,
+        };
         let deadline = Deadline {
             started: Instant::now(),
             time: Duration::ZERO,
         };
-        assert!(watch(&child, None, deadline, stdout, stderr).is_err_and(lost));
-        assert!(end(&mut child, None).is_err_and(lost));
+        assert!(supervised.watch(deadline).is_err_and(lost));
+        assert!(supervised.end().is_err_and(lost));
     }
 }

@@ -39,6 +39,7 @@ pub use self::session::survive_file_size_limit;
 use self::unsupported as confined;
 use super::stop::{Stop, settle};
 use super::{BudgetExceeded, Call, parallel, turn};
+use hydrant_jail::Captured;
 
 /// Bytes of each stream, at most.
 pub const MAX_OUTPUT_BYTES: u32 = 8 * 1024 * 1024;
@@ -243,13 +244,13 @@ fn check(command: &Command) -> Result<(), ProcessError> {
 }
 
 /// The answer about a child that ran, its output and its complaints in these disguises.
-fn exit_of(ended: Ended, [output, complaints]: [&Disguise; 2], keep: usize) -> Exit {
-    let show = |(written, more): (Vec<u8>, bool), disguise: &Disguise| {
-        let (shown, cut) = disguise.apply(&written, keep);
-        (shown, more || cut)
+fn exit_of(ended: &Ended, [output, complaints]: [&Disguise; 2], keep: usize) -> Exit {
+    let show = |written: &Captured, disguise: &Disguise| {
+        let (shown, cut) = disguise.apply(&written.bytes, keep);
+        (shown, written.truncated || cut)
     };
-    let (stdout, stdout_truncated) = show(ended.stdout.into_kept(), output);
-    let (stderr, stderr_truncated) = show(ended.stderr.into_kept(), complaints);
+    let (stdout, stdout_truncated) = show(&ended.stdout, output);
+    let (stderr, stderr_truncated) = show(&ended.stderr, complaints);
     Exit {
         ending: ended.ending,
         stdout,

@@ -74,7 +74,7 @@ pub(super) fn run(
     };
     let ended = ended.map_err(|error| noted(call, program, error))?;
     // What a program prints is data, byte for byte: a diff may well hold a path. Only in complaints one is replaced.
-    Ok(exit_of(ended, [&Disguise::default(), &disguise], keep))
+    Ok(exit_of(&ended, [&Disguise::default(), &disguise], keep))
 }
 
 /// Inside, its working directory has its virtual path.

@@ -428,7 +428,7 @@ impl Asked<'_> {
         let keep = self.bounds.keep.saturating_add(disguise.look_ahead());
         match start.run(self.bounds.time, keep) {
             Ok(ended) => {
-                let exit = exit_of(ended, [&disguise, &disguise], self.bounds.keep);
+                let exit = exit_of(&ended, [&disguise, &disguise], self.bounds.keep);
                 if let Some(kept) = kept {
                     kept.keep(&exit);
                 }

@@ -12,7 +12,7 @@
 //! | `required` | what a stage needs: failures, and versions that only a runtime itself tells |
 //! | `view` | directories of the host that a policy names |
 //! | `plan` | the plan of the jail |
-//! | `supervise` | the run itself: streams, samples, the end |
+//! | `supervise` | the run itself, and what its end means |
 //! | `returned` | files of `/output` |
 //! | `text_tool` | text tools that the interpreter has not built in |
 //! | `unsupported` | other systems than Linux: every stage is refused |

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
-use hydrant_jail::{EGRESS_PORT, File, InsidePath, Link, Network, Plan, Program};
+use hydrant_jail::{File, InsidePath, LANDLOCK_MIN_ABI, Link, Plan, Program, base_environment};
 use secrecy::ExposeSecret;
 
 use super::resources::Allowed;
@@ -26,24 +27,15 @@ const SECRETS: &str = "/run/secrets";
 /// Files of one call.
 const FILES: usize = 512;
 
-/// Where programs look for a proxy.
-const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+/// Home and temporary directory of every run.
+const TEMPORARY: &str = "/tmp";
 
-/// The environment of every run; nothing is inherited.
-const ENVIRONMENT: [(&str, &str); 5] = [
-    ("PATH", tools::PATH),
-    ("HOME", "/tmp"),
-    ("TMPDIR", "/tmp"),
-    ("LANG", "C.UTF-8"),
-    ("TZ", "UTC"),
-];
-
-/// The plan of a run.
+/// The plan of a run. `proxy`: the socket of the host's, for a policy with egress.
 pub(super) fn of(
     run: &SandboxRun<'_>,
     allowed: &Allowed,
     settings: &Settings,
-    network: Network,
+    proxy: Option<OwnedFd>,
 ) -> Result<Plan, Failure> {
     required::require(run.stage)?;
     require_plain_arguments(run.stage)?;
@@ -52,30 +44,23 @@ pub(super) fn of(
     let (program, arguments, script) = program(run)?;
     files.extend(script);
     files.extend(secrets(run)?);
-    let mut environment = environment(run.environment)?;
-    if let Network::Relay { .. } = network {
-        let proxy = format!("http://127.0.0.1:{EGRESS_PORT}");
-        let pairs = PROXY_VARIABLES.map(|name| (name.into(), proxy.as_str().into()));
-        environment.extend(pairs);
-    }
     // `go run` builds its program there.
     let builds = run.stage.runtime == Runtime::Go;
-    Ok(Plan {
-        program: Program::Path(program),
-        arguments,
-        environment,
+    let mut plan = Plan {
+        environment: environment(run.environment)?,
         directory: inside(OUTPUT)?,
         mounts: view::mounts(run.policy, settings)?,
-        system: true,
         scratch: vec![allowed.output()?, allowed.temporary(builds)?],
         files,
         links,
-        execute: Vec::new(),
-        network,
-        sockets: Vec::new(),
         limits: allowed.limits(),
-        landlock_min_abi: settings.landlock_min_abi.max(1),
-    })
+        landlock_min_abi: settings.landlock_min_abi.max(LANDLOCK_MIN_ABI),
+        ..Plan::new(Program::Path(program), arguments)
+    };
+    if let Some(proxy) = proxy {
+        plan.connect_to_proxy(proxy);
+    }
+    Ok(plan)
 }
 
 /// A program of the system in a jail that has a `/tmp` and nothing else.
@@ -86,20 +71,12 @@ pub(super) fn bare(
     settings: &Settings,
 ) -> Result<Plan, Failure> {
     Ok(Plan {
-        program: Program::Path(inside(path)?),
-        arguments,
         environment: environment(&[])?,
-        directory: inside("/tmp")?,
-        mounts: Vec::new(),
-        system: true,
+        directory: inside(TEMPORARY)?,
         scratch: vec![allowed.temporary(false)?],
-        files: Vec::new(),
-        links: Vec::new(),
-        execute: Vec::new(),
-        network: Network::None,
-        sockets: Vec::new(),
         limits: allowed.limits(),
-        landlock_min_abi: settings.landlock_min_abi.max(1),
+        landlock_min_abi: settings.landlock_min_abi.max(LANDLOCK_MIN_ABI),
+        ..Plan::new(Program::Path(inside(path)?), arguments)
     })
 }
 
@@ -264,10 +241,7 @@ fn secrets(run: &SandboxRun<'_>) -> Result<Vec<File>, Failure> {
 
 /// Returns the environment of a run: the fixed variables and the inputs, but for names that steer the shell or the loader.
 fn environment(inputs: &[(String, String)]) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let mut environment: Vec<(OsString, OsString)> = ENVIRONMENT
-        .iter()
-        .map(|(name, value)| (name.into(), value.into()))
-        .collect();
+    let mut environment = base_environment(tools::PATH, TEMPORARY);
     for (name, value) in inputs {
         if !is_variable(name) || value.contains('\0') {
             let message = format!("{name:?} cannot be an environment variable");

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, OnceLock};
 
-use hydrant_jail::{Launcher, Network};
+use hydrant_jail::Launcher;
 
 use super::resources::Allowed;
 use super::{
@@ -73,7 +73,7 @@ impl Sandbox {
         let allowed = Allowed::new(&run.policy.resources, run.caps)?;
         let pairs = view::egress(run.policy)?;
         if pairs.is_empty() {
-            let plan = plan::of(run, &allowed, &self.settings, Network::None)?;
+            let plan = plan::of(run, &allowed, &self.settings, None)?;
             return supervise::run(&self.launcher, plan, run, &allowed);
         }
         let mut ended = None;
@@ -85,10 +85,7 @@ impl Sandbox {
                 ended = Some(
                     view::reference(socket)
                         .map_err(|error| unavailable(format_args!("the proxy: {error}")))
-                        .and_then(|socket| {
-                            let network = Network::Relay { socket };
-                            plan::of(run, &allowed, &self.settings, network)
-                        })
+                        .and_then(|proxy| plan::of(run, &allowed, &self.settings, Some(proxy)))
                         .and_then(|plan| supervise::run(&self.launcher, plan, run, &allowed)),
                 );
             },

@@ -1,13 +1,11 @@
 //! A program in its jail, to its end.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hydrant_jail::{Ended, How, InsidePath, Jailed, LOOK, Launcher, Plan, StartError, Streams};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use hydrant_jail::{Captured, Ended, How, InsidePath, Launcher, Pipes, Plan, StartError};
 use serde_json::Map;
 
 use super::resources::Allowed;
@@ -67,9 +65,9 @@ pub(super) fn run(
             How::Processes => Some(SIGKILL),
             _ => None,
         },
-        stdout_cut: ran.stdout.cut,
+        stdout_cut: ran.stdout.truncated,
         stdout: ran.stdout.bytes,
-        stderr_cut: ran.stderr.cut,
+        stderr_cut: ran.stderr.truncated,
         stderr: ran.stderr.bytes,
         files: Vec::new(),
         used: ran.used,
@@ -180,32 +178,31 @@ pub(super) fn program(
     returned: Option<InsidePath>,
 ) -> Result<Ran, NotRun> {
     let started = Instant::now();
-    let (streams, mut ours) = streams(stdin).map_err(NotRun::System)?;
-    let mut jailed = match returned {
+    let (streams, mut pipes) =
+        Pipes::new(stdin, KEPT_BYTES, Some(KEPT_BYTES)).map_err(NotRun::System)?;
+    let jailed = match returned {
         None => launcher.start(plan, streams),
         Some(directory) => launcher.start_returning(plan, streams, directory),
     }
     .map_err(NotRun::Start)?;
+    let most = allowed.output_bytes.max(LEAST_FLOOD);
     let mut flooded = false;
-    while !ours.wait(&jailed) {
-        ours.serve();
-        if ours.written() > allowed.output_bytes.max(LEAST_FLOOD) {
-            flooded = true;
-            jailed.kill();
-        }
-        jailed.sample().map_err(NotRun::Lost)?;
-    }
-    let (ended, directory) = jailed.end_returning().map_err(NotRun::Lost)?;
+    let within = |written| {
+        flooded |= written > most;
+        !flooded
+    };
+    let finished = jailed.serve(&mut pipes, within).map_err(NotRun::Lost)?;
+    let ended = finished.ended;
     if ended.how == How::Cancelled {
         return Err(NotRun::Cancelled);
     }
-    ours.serve();
+    let [stdout, stderr] = pipes.into_captured();
     let (end, exhausted) = verdict(&ended, flooded, allowed);
     Ok(Ran {
         how: ended.how,
         end,
-        stdout: ours.stdout.captured,
-        stderr: ours.stderr.captured,
+        stdout,
+        stderr,
         used: Used {
             wall_clock_ms: milliseconds(started.elapsed()),
             cpu_ms: milliseconds(ended.usage.cpu),
@@ -213,7 +210,7 @@ pub(super) fn program(
         },
         peak_memory_bytes: ended.usage.peak_memory_bytes,
         exhausted,
-        directory,
+        directory: finished.directory,
     })
 }
 
@@ -233,131 +230,4 @@ fn verdict(ended: &Ended, flooded: bool, allowed: &Allowed) -> (End, Option<Dime
 
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The first bytes of a stream.
-#[derive(Debug, Default)]
-pub(super) struct Captured {
-    pub(super) bytes: Vec<u8>,
-    pub(super) cut: bool,
-}
-
-/// The host's ends of a program's streams.
-struct Ours<'a> {
-    /// What is still to be given; `None` when it is closed.
-    stdin: Option<(File, &'a [u8])>,
-    stdout: Reader,
-    stderr: Reader,
-}
-
-/// One that is read.
-struct Reader {
-    pipe: Option<File>,
-    captured: Captured,
-    read: u64,
-}
-
-fn streams(stdin: &[u8]) -> io::Result<(Streams, Ours<'_>)> {
-    let (stdout, stdout_written) = io::pipe()?;
-    let (stderr, stderr_written) = io::pipe()?;
-    let mut streams = Streams {
-        stdin: None,
-        stdout: Some(stdout_written.into()),
-        stderr: Some(stderr_written.into()),
-        terminal: false,
-    };
-    let mut given = None;
-    if !stdin.is_empty() {
-        let (theirs, ours) = io::pipe()?;
-        streams.stdin = Some(theirs.into());
-        given = Some((not_waiting(ours.into())?, stdin));
-    }
-    let ours = Ours {
-        stdin: given,
-        stdout: Reader::new(stdout.into())?,
-        stderr: Reader::new(stderr.into())?,
-    };
-    Ok((streams, ours))
-}
-
-fn not_waiting(pipe: OwnedFd) -> io::Result<File> {
-    let flags = rustix::fs::fcntl_getfl(&pipe)?;
-    rustix::fs::fcntl_setfl(&pipe, flags | rustix::fs::OFlags::NONBLOCK)?;
-    Ok(File::from(pipe))
-}
-
-impl Ours<'_> {
-    /// Waits until the jail has ended, a stream can go on, or it is time to look at it; true when it has ended.
-    fn wait(&self, jailed: &Jailed) -> bool {
-        let mut polled = vec![PollFd::from_borrowed_fd(jailed.descriptor(), PollFlags::IN)];
-        if let Some((pipe, _)) = &self.stdin {
-            polled.push(PollFd::new(pipe, PollFlags::OUT));
-        }
-        let read = [&self.stdout.pipe, &self.stderr.pipe];
-        let open = read.into_iter().flatten();
-        polled.extend(open.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-        // Whatever it answers, an interruption too, the caller looks for itself.
-        let _ = poll(&mut polled, Timespec::try_from(LOOK).ok().as_ref());
-        polled
-            .first()
-            .is_some_and(|jail| !jail.revents().is_empty())
-    }
-
-    fn serve(&mut self) {
-        if let Some((pipe, rest)) = &mut self.stdin {
-            let open = loop {
-                match pipe.write(rest) {
-                    Ok(0) => break false,
-                    Ok(written) => *rest = rest.get(written..).unwrap_or_default(),
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => break error.kind() == io::ErrorKind::WouldBlock,
-                }
-            };
-            if !open || rest.is_empty() {
-                // A program that does not read it all is none of our business.
-                self.stdin = None;
-            }
-        }
-        self.stdout.drain();
-        self.stderr.drain();
-    }
-
-    fn written(&self) -> u64 {
-        self.stdout.read.saturating_add(self.stderr.read)
-    }
-}
-
-impl Reader {
-    fn new(pipe: OwnedFd) -> io::Result<Self> {
-        Ok(Self {
-            pipe: Some(not_waiting(pipe)?),
-            captured: Captured::default(),
-            read: 0,
-        })
-    }
-
-    /// What is there now, at most what a pipe holds several times over, so that one stream cannot keep all attention.
-    fn drain(&mut self) {
-        let mut buffer = [0; 65_536];
-        for _ in 0..32 {
-            let Some(pipe) = &mut self.pipe else { return };
-            match pipe.read(&mut buffer) {
-                Ok(0) => self.pipe = None,
-                Ok(length) => self.keep(buffer.get(..length).unwrap_or_default()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(_) => self.pipe = None,
-            }
-        }
-    }
-
-    fn keep(&mut self, bytes: &[u8]) {
-        self.read = self
-            .read
-            .saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
-        let room = KEPT_BYTES.saturating_sub(self.captured.bytes.len());
-        self.captured.cut |= bytes.len() > room;
-        let kept = bytes.get(..room).unwrap_or(bytes);
-        self.captured.bytes.extend_from_slice(kept);
-    }
 }

@@ -65,7 +65,7 @@ pub(super) fn run(
         ..Failure::new(code, message)
     };
     match (ran.end, ran.how) {
-        (End::Exit, How::Exited(0)) if !ran.stdout.cut => Ok((ran.stdout.bytes, ran.used)),
+        (End::Exit, How::Exited(0)) if !ran.stdout.truncated => Ok((ran.stdout.bytes, ran.used)),
         // Nothing found.
         (End::Exit, How::Exited(1)) if tool == "grep" && ran.stderr.bytes.is_empty() => {
             Ok((ran.stdout.bytes, ran.used))

@@ -3,15 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::has_script;
+use hydrant_jail::is_of_the_system;
 use hydrant_plan::{Program, Runtime, SandboxStage};
 
 /// `PATH` inside.
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/// Directories of the system that every jail has.
-const SYSTEM: [&str; 9] = [
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix",
-];
 
 /// Names of a declared runtime that may have a version.
 const DECLARED: [(&str, Runtime); 11] = [
@@ -41,9 +37,8 @@ pub(super) fn find(name: &str) -> Option<PathBuf> {
 
 /// Whether it is executable, and lies in directories of the system by its name and really.
 fn is_there(path: &Path) -> bool {
-    let of_the_system = |path: &Path| SYSTEM.iter().any(|one| path.starts_with(one));
-    of_the_system(path)
-        && std::fs::canonicalize(path).is_ok_and(|real| of_the_system(&real) && real.is_file())
+    is_of_the_system(path)
+        && std::fs::canonicalize(path).is_ok_and(|real| is_of_the_system(&real) && real.is_file())
         && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use hydrant_jail::{Access, InsidePath, Mount};
+use hydrant_jail::{Access, InsidePath, Mount, is_of_the_system};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use serde_json::Value;
 
@@ -13,10 +13,10 @@ use super::plan::{INPUT, OUTPUT};
 use crate::failure::{Code, Failure};
 use hydrant_plan::Policy;
 
-/// The jail's own places and the system's: nothing of a document is mounted over them or in them.
-const TAKEN: [&str; 17] = [
-    INPUT, OUTPUT, "/run", "/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin", "/lib",
-    "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/boot",
+/// The jail's own places and the host's, beside those of the system: nothing of a document is mounted over them or in
+/// them.
+const TAKEN: [&str; 8] = [
+    INPUT, OUTPUT, "/run", "/proc", "/sys", "/dev", "/etc", "/boot",
 ];
 
 /// The directories of the policy beside `/input` and `/output`.
@@ -45,7 +45,10 @@ pub(super) fn mounts(policy: &Policy, settings: &Settings) -> Result<Vec<Mount>,
             let at = InsidePath::new(named)
                 .map_err(|_| refused("is not an absolute path without `.` and `..`"))?;
             // Below `/tmp`, which is the jail's own, there is room for a mount.
-            if named == Path::new("/") || TAKEN.iter().any(|taken| named.starts_with(taken)) {
+            if named == Path::new("/")
+                || is_of_the_system(named)
+                || TAKEN.iter().any(|taken| named.starts_with(taken))
+            {
                 return Err(refused("is a place of the jail itself"));
             }
             // The approval names this directory: a link on the way from the configured one would lead to another.

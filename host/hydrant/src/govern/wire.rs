@@ -5,10 +5,9 @@ use std::path::Path;
 use hydrant_govern::config::pair_of;
 use hydrant_govern::failure::{Code, Failure};
 use hydrant_govern::ports::{Wire, WireFailure, WireLimits, WireRequest, WireResponse};
-use ureq::http::HeaderMap;
 
 use super::Ports;
-use crate::capability::fetch::{FetchError, Single, header, send_single};
+use crate::capability::fetch::{FetchError, Single, header_map, send_single};
 use crate::capability::{Cancellation, turn};
 use crate::policy::{Denial, Reach};
 
@@ -30,7 +29,9 @@ impl Wire for Ports {
                     network_bytes: 0,
                 })?;
         }
-        let headers = headers(request).map_err(|error| failed(error, 0))?;
+        let headers = request.headers.iter();
+        let headers = header_map(headers.map(|(name, value)| (name.as_str(), &*value.0)));
+        let headers = headers.map_err(|error| failed(error, 0))?;
         let single = Single {
             method: &request.method,
             url: &request.url,
@@ -60,15 +61,6 @@ impl Wire for Ports {
             network_bytes,
         })
     }
-}
-
-fn headers(request: &WireRequest) -> Result<HeaderMap, FetchError> {
-    let mut headers = HeaderMap::new();
-    for (name, value) in &request.headers {
-        let (name, value) = header(name, &value.0)?;
-        headers.append(name, value);
-    }
-    Ok(headers)
 }
 
 /// Names the host and the rule, and no path: neither that of the request, nor where the policy lies.

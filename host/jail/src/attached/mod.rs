@@ -54,7 +54,7 @@ impl Attached {
             }
             jailed.sample()?;
         }
-        let ended = jailed.end()?;
+        let ended = jailed.wait()?;
         let written = streams.finish();
         let until = signal.and_then(|_| Instant::now().checked_add(LAST_WORDS));
         while !wait_for(&written, signals, SAMPLE) {

@@ -10,23 +10,9 @@ use crate::support::{inside, run, script};
 
 fn returning(plan: Plan) -> Result<(Ended, OwnedFd), StartError> {
     let launcher = Launcher::at(env!("CARGO_BIN_EXE_jail-try"));
-    let mut jailed = launcher.start_returning(plan, Streams::default(), inside("/output"))?;
-    while !rustix::event::poll(
-        &mut [rustix::event::PollFd::from_borrowed_fd(
-            jailed.descriptor(),
-            rustix::event::PollFlags::IN,
-        )],
-        Some(&rustix::event::Timespec {
-            tv_sec: 0,
-            tv_nsec: 50_000_000,
-        }),
-    )
-    .is_ok_and(|ready| ready > 0)
-    {
-        jailed.sample().unwrap();
-    }
-    let (ended, directory) = jailed.end_returning().unwrap();
-    Ok((ended, directory.unwrap()))
+    let jailed = launcher.start_returning(plan, Streams::default(), inside("/output"))?;
+    let finished = jailed.finish().unwrap();
+    Ok((finished.ended, finished.directory.unwrap()))
 }
 
 fn with_output(text: &str) -> Plan {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hydrant_jail::{
-    Ended, How, InsidePath, Launcher, Limits, Network, Plan, Program, Scratch, StartError, Streams,
+    Ended, How, InsidePath, Launcher, Limits, Plan, Program, Scratch, StartError, Streams,
 };
 use rustix::fs::{Mode, OFlags};
 
@@ -21,23 +21,14 @@ pub(crate) fn source(path: impl AsRef<Path>) -> OwnedFd {
 /// A shell script in the usual jail.
 pub(crate) fn script(text: &str) -> Plan {
     Plan {
-        program: Program::Path(inside("/bin/sh")),
-        arguments: vec!["sh".into(), "-c".into(), text.into()],
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
         directory: inside("/tmp"),
-        mounts: vec![],
-        system: true,
         scratch: vec![Scratch {
             at: inside("/tmp"),
             bytes: 8 << 20,
             inodes: 1000,
             executable: false,
         }],
-        files: vec![],
-        links: vec![],
-        execute: vec![],
-        network: Network::None,
-        sockets: vec![],
         limits: Limits {
             wall: Some(Duration::from_secs(10)),
             grace: None,
@@ -47,9 +38,10 @@ pub(crate) fn script(text: &str) -> Plan {
             file_bytes: Some(4 << 20),
             open_files: Some(64),
         },
-        landlock_min_abi: 1,
-        #[cfg(feature = "jail-weakening")]
-        without: vec![],
+        ..Plan::new(
+            Program::Path(inside("/bin/sh")),
+            vec!["sh".into(), "-c".into(), text.into()],
+        )
     }
 }
 

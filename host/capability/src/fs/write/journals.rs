@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use super::record::Record;
 use super::steps::Steps;
 use super::{FsError, from_errno, from_io, stage};
+use crate::fs::PRIVATE;
 use crate::{BudgetExceeded, Meter};
 
 /// The lock of the folder. It is never removed.
@@ -29,8 +30,6 @@ const SET_ASIDE: &str = ".damaged";
 
 /// Bytes of a journal, at most: [`super::MAX_CHANGES`] of the longest paths, twice, all escaped.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
-
-const PRIVATE: Mode = Mode::from_raw_mode(0o600);
 
 const NO_LINK: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 

@@ -10,29 +10,11 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::directories::Index;
-use super::look::{Held, HeldFile, Instance, Stamp, instance, is_free, look};
+use super::look::{Held, HeldFile, Stamp, instance, is_free, look};
 use super::record::ChangeRecord;
 use super::renames::{are_one_file, exchange, rename_away, rename_to_free, settle};
 use super::steps::Steps;
-use super::{Digest, FsError, from_errno};
-
-/// See the module.
-#[derive(Debug)]
-pub(super) struct Place {
-    pub(super) directory: Index,
-    pub(super) name: String,
-    /// The name of the staged file, and later of what was replaced.
-    pub(super) staged: String,
-    /// None: nothing of that name.
-    pub(super) old: Option<Digest>,
-    /// None: the file is deleted.
-    pub(super) new: Option<Digest>,
-    /// The inode of the staged file, once there is one.
-    pub(super) inode: Option<u64>,
-    /// The very file that is deleted, for [`Place::finish`].
-    pub(super) deleted: Option<Instance>,
-}
+use super::{FsError, from_errno};
 
 /// Whose content a name holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,25 +25,13 @@ enum Owner {
     Somebody,
 }
 
-impl Place {
-    /// The change of a journal, in a directory that was found.
-    pub(super) fn of(change: &ChangeRecord, directory: Index) -> Place {
-        Place {
-            directory,
-            name: change.name.clone(),
-            staged: change.staged.clone(),
-            old: change.old(),
-            new: change.new_digest(),
-            inode: change.inode,
-            deleted: change.deleted,
-        }
-    }
-
+/// `directory` is that of the target.
+impl ChangeRecord {
     /// Carries the change out. What was replaced is kept; its stamp is answered.
     ///
     /// # Errors
     /// [`FsError::Conflict`] if the target is not as expected, or what the system says. The change may then have been
-    /// carried out in part: [`Place::undo`] it.
+    /// carried out in part: [`ChangeRecord::undo`] it.
     pub(super) fn commit(
         &self,
         directory: BorrowedFd<'_>,
@@ -85,7 +55,7 @@ impl Place {
         }
     }
 
-    /// Makes the target what it was, from whatever moment of [`Place::commit`] or of this, and removes the staged file.
+    /// Makes the target what it was, from whatever moment of [`ChangeRecord::commit`] or of this, and removes the staged file.
     ///
     /// # Errors
     /// What the system says; the undoing can be tried again.

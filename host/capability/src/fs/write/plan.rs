@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::directories::identity;
-use super::{Change, Content, Digest, Ended, Expected, FsError, MAX_CHANGES, MAX_CONTENT_BYTES};
+use super::record::ChangeRecord;
+use super::{Change, Content, Ended, Expected, FsError, MAX_CHANGES, MAX_CONTENT_BYTES, stage};
 use crate::Call;
 use crate::aliases::Mounts;
 use crate::fs::{Found, MAX_FILE_BYTES, Symlinks};
@@ -17,25 +18,18 @@ use hydrant_policy::{MountHandle, VirtualPath, WriteLeave};
 pub(super) struct Plan {
     /// The mounts that are written.
     pub(super) mounts: Vec<MountHandle>,
-    /// One for each change, in the order given.
+    /// One for each change, in the order given; [`ChangeRecord::mount`] is one of [`Plan::mounts`].
+    pub(super) changes: Vec<ChangeRecord>,
+    /// What else is known of each.
     pub(super) items: Vec<Item>,
 }
 
-/// One change.
+/// What of one change is in no journal.
 #[derive(Debug)]
 pub(super) struct Item {
     /// As asked for.
     pub(super) path: String,
-    /// Which of [`Plan::mounts`].
-    pub(super) mount: usize,
-    /// The directory below the mount; `""` is the mount itself.
-    pub(super) parent: String,
-    pub(super) name: String,
-    /// None: nothing of that name.
-    pub(super) expected: Option<Digest>,
     pub(super) content: Option<Content>,
-    /// The digest of the content.
-    pub(super) new: Option<Digest>,
 }
 
 impl Plan {
@@ -49,17 +43,19 @@ impl Plan {
         }
         let mut plan = Plan {
             mounts: Vec::new(),
+            changes: Vec::with_capacity(changes.len()),
             items: Vec::with_capacity(changes.len()),
         };
         let mut places = Vec::with_capacity(changes.len());
         let mut room = MAX_CONTENT_BYTES;
         for (index, change) in changes.into_iter().enumerate() {
-            let item = plan
+            let (change, item) = plan
                 .item(call, change, &mut room)
                 .map_err(|reason| Ended::Change(index, reason))?;
-            if let Some(mount) = plan.mounts.get(item.mount) {
-                places.push((mount.real().join(&item.parent).join(&item.name), index));
+            if let Some(mount) = plan.mounts.get(change.mount) {
+                places.push((mount.real().join(&change.parent).join(&change.name), index));
             }
+            plan.changes.push(change);
             plan.items.push(item);
         }
         if let Some(index) = read_only(call, &plan)? {
@@ -75,7 +71,12 @@ impl Plan {
         }
     }
 
-    fn item(&mut self, call: &Call, change: Change, room: &mut usize) -> Result<Item, FsError> {
+    fn item(
+        &mut self,
+        call: &Call,
+        change: Change,
+        room: &mut usize,
+    ) -> Result<(ChangeRecord, Item), FsError> {
         let path = VirtualPath::parse(&change.path).map_err(|_| FsError::InvalidPath)?;
         let WriteLeave { mount, relative } = call.grant.write(&path).map_err(|denial| {
             call.journal.denied(&denial);
@@ -92,11 +93,11 @@ impl Plan {
             return Err(FsError::TooLarge);
         }
         *room = room.checked_sub(length).ok_or(FsError::TooLarge)?;
-        Ok(Item {
-            path: change.path,
+        let record = ChangeRecord {
             parent: parent.to_owned(),
             name: name.to_owned(),
-            expected: match change.expected {
+            staged: stage::name()?,
+            old: match change.expected {
                 Expected::Absent => None,
                 Expected::Sha256(digest) => Some(digest),
                 Expected::Impossible => return Err(FsError::Conflict),
@@ -105,9 +106,15 @@ impl Plan {
                 .content
                 .as_ref()
                 .map(|new| Sha256::digest(&new.bytes).into()),
-            content: change.content,
             mount: self.mount(mount),
-        })
+            inode: None,
+            deleted: None,
+        };
+        let item = Item {
+            path: change.path,
+            content: change.content,
+        };
+        Ok((record, item))
     }
 
     fn mount(&mut self, mount: MountHandle) -> usize {
@@ -139,11 +146,11 @@ fn read_only(call: &Call, plan: &Plan) -> Result<Option<usize>, Ended> {
         .map_err(failed)?;
     let holds = |real: &Path| kept.iter().any(|mount| mounts.hold(mount.real(), real));
     let mut apart = HashSet::new();
-    for (index, item) in plan.items.iter().enumerate() {
-        let Some(mount) = plan.mounts.get(item.mount) else {
+    for (index, change) in plan.changes.iter().enumerate() {
+        let Some(mount) = plan.mounts.get(change.mount) else {
             continue;
         };
-        let parent = Path::new(&item.parent);
+        let parent = Path::new(&change.parent);
         if holds(&mount.real().join(parent)) {
             return Ok(Some(index));
         }
@@ -151,7 +158,7 @@ fn read_only(call: &Call, plan: &Plan) -> Result<Option<usize>, Ended> {
         let mut directory = PathBuf::new();
         let mut names = parent.iter();
         loop {
-            if !apart.contains(&(item.mount, directory.clone())) {
+            if !apart.contains(&(change.mount, directory.clone())) {
                 let name = (mount.dir(), directory.to_str().unwrap_or_default());
                 let found = Found::with(&name, Symlinks::Refuse);
                 let Ok(found) = found.and_then(|found| identity(found.reference())) else {
@@ -160,7 +167,7 @@ fn read_only(call: &Call, plan: &Plan) -> Result<Option<usize>, Ended> {
                 if identities.contains(&found) || holds(&mount.real().join(&directory)) {
                     return Ok(Some(index));
                 }
-                apart.insert((item.mount, directory.clone()));
+                apart.insert((change.mount, directory.clone()));
             }
             let Some(name) = names.next() else { break };
             directory.push(name);

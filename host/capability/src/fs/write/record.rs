@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::look::Instance;
 use super::{Digest, stage};
+use hydrant_base::Hex;
 use hydrant_policy::VirtualPath;
 
 /// The version of the form below.
@@ -69,7 +70,7 @@ pub(super) struct MadeRecord {
     pub(super) path: String,
 }
 
-/// A change.
+/// A change: a target, and the staged file beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChangeRecord {
@@ -78,23 +79,29 @@ pub(super) struct ChangeRecord {
     /// The directory below the mount.
     pub(super) parent: String,
     pub(super) name: String,
+    /// The name of the staged file, and later of what was replaced.
     pub(super) staged: String,
-    old: Option<String>,
-    new: Option<String>,
+    /// What the target holds; none: nothing of that name.
+    #[serde(default, with = "hex_digest")]
+    pub(super) old: Option<Digest>,
+    /// What it is to hold; none: the file is deleted.
+    #[serde(default, with = "hex_digest")]
+    pub(super) new: Option<Digest>,
+    /// The inode of the staged file, once there is one.
     pub(super) inode: Option<u64>,
-    /// The file that is deleted, as it was when the changes were begun.
+    /// The very file that is deleted, as it was when the changes were begun.
     pub(super) deleted: Option<Instance>,
 }
 
 impl Record {
-    /// A journal of nothing.
-    pub(super) fn new() -> Record {
+    /// A journal of changes that are about to begin.
+    pub(super) fn new(changes: Vec<ChangeRecord>) -> Record {
         Record {
             version: VERSION,
             phase: Phase::Staging,
             mounts: Vec::new(),
             made: Vec::new(),
-            changes: Vec::new(),
+            changes,
         }
     }
 
@@ -110,15 +117,12 @@ impl Record {
                 .iter()
                 .all(|made| made.mount < mounts && !made.path.is_empty() && is_path(&made.path))
             && record.changes.iter().all(|change| {
-                let is_digest = |text: &Option<String>| text.is_none() || digest(text).is_some();
                 change.mount < mounts
                     && is_path(&change.parent)
                     && !change.name.is_empty()
                     && !change.name.contains('/')
                     && is_path(&change.name)
                     && stage::is_name(&change.staged)
-                    && is_digest(&change.old)
-                    && is_digest(&change.new)
             });
         valid.then_some(record)
     }
@@ -177,47 +181,34 @@ impl MountRecord {
     }
 }
 
-impl ChangeRecord {
-    pub(super) fn new(
-        (mount, parent, name): (usize, &str, &str),
-        staged: String,
-        old: Option<Digest>,
-        new: Option<Digest>,
-    ) -> ChangeRecord {
-        ChangeRecord {
-            mount,
-            parent: parent.to_owned(),
-            name: name.to_owned(),
-            staged,
-            old: old.map(|digest| hex(&digest)),
-            new: new.map(|digest| hex(&digest)),
-            inode: None,
-            deleted: None,
+/// A digest as lower-case hex digits.
+mod hex_digest {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Digest, from_hex, hex};
+
+    pub(super) fn serialize<S: Serializer>(
+        digest: &Option<Digest>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        digest.map(|digest| hex(&digest)).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Digest>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        let digest = text.map(|text| from_hex(&text)?.try_into().ok());
+        match digest {
+            Some(None) => Err(D::Error::custom("it is no digest")),
+            digest => Ok(digest.flatten()),
         }
     }
-
-    /// What the target held.
-    pub(super) fn old(&self) -> Option<Digest> {
-        digest(&self.old)
-    }
-
-    /// What it is to hold.
-    pub(super) fn new_digest(&self) -> Option<Digest> {
-        digest(&self.new)
-    }
 }
 
-fn digest(text: &Option<String>) -> Option<Digest> {
-    from_hex(text.as_deref()?)?.try_into().ok()
-}
-
-/// Bytes as lower-case hex digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)])
-        .collect()
+fn hex(bytes: &[u8]) -> String {
+    format!("{:x}", Hex(bytes))
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
@@ -251,13 +242,17 @@ mod tests {
                 mount: 0,
                 path: "d/e".to_owned(),
             }],
-            changes: vec![ChangeRecord::new(
-                (0, "d/e", "f"),
+            changes: vec![ChangeRecord {
+                mount: 0,
+                parent: "d/e".to_owned(),
+                name: "f".to_owned(),
                 staged,
-                None,
-                Some([9; 32]),
-            )],
-            ..Record::new()
+                old: None,
+                new: Some([9; 32]),
+                inode: None,
+                deleted: None,
+            }],
+            ..Record::new(Vec::new())
         }
     }
 
@@ -271,7 +266,7 @@ mod tests {
             b"/a/\xff"
         );
         assert_eq!(
-            (read.changes[0].old(), read.changes[0].new_digest()),
+            (read.changes[0].old, read.changes[0].new),
             (None, Some([9; 32]))
         );
     }

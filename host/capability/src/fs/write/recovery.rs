@@ -14,7 +14,6 @@ use rustix::io::Errno;
 use super::FsError;
 use super::directories::{Directories, Syncing};
 use super::journals::Locked;
-use super::place::Place;
 use super::record::{ChangeRecord, MountRecord, Phase, Record};
 use super::steps::Steps;
 use crate::Call;
@@ -124,15 +123,14 @@ fn work_off_change(
     if phase != Phase::Staging && directories.check_name(directory, &change.name).is_err() {
         return false;
     }
-    let place = Place::of(change, directory);
     let Ok(handle) = directories.handle(directory) else {
         return false;
     };
     let directory = std::os::fd::AsFd::as_fd(&handle);
     let outcome = match phase {
-        Phase::Staging => place.discard(directory, steps),
-        Phase::Commit => place.finish(directory, steps),
-        Phase::Undo => place.undo(directory, steps),
+        Phase::Staging => change.discard(directory, steps),
+        Phase::Commit => change.finish(directory, steps),
+        Phase::Undo => change.undo(directory, steps),
     };
     outcome.is_ok()
 }

@@ -4,15 +4,16 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
+use rustix::fs::{AtFlags, Gid, Mode, Uid};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::directories::Syncing;
 use super::look::Permissions;
-use super::record::hex;
 use super::steps::Steps;
 use super::{Content, FsError, from_errno, from_io};
+use crate::fs::create_private;
+use hydrant_base::{is_lower_hex, random_hex};
 
 /// The bits of a mode that a file keeps: those of the user, the group and others, and no setuid.
 const KEPT: u32 = 0o777;
@@ -20,12 +21,6 @@ const KEPT: u32 = 0o777;
 const EXECUTABLE: u32 = 0o111;
 const OWNER_EXECUTABLE: u32 = 0o100;
 const READABLE: u32 = 0o444;
-
-const CREATE: OFlags = OFlags::WRONLY
-    .union(OFlags::CREATE)
-    .union(OFlags::EXCL)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
 
 /// Bytes of randomness in a name.
 const RANDOM: usize = 12;
@@ -46,21 +41,14 @@ pub(super) fn name() -> Result<String, FsError> {
 /// # Errors
 /// As [`name`].
 pub(super) fn random() -> Result<String, FsError> {
-    let mut random = [0; RANDOM];
-    getrandom::fill(&mut random).map_err(|_| FsError::Io)?;
-    Ok(hex(&random))
+    random_hex::<RANDOM>().map_err(|_| FsError::Io)
 }
 
 /// Whether [`name`] could have made it.
 pub(super) fn is_name(name: &str) -> bool {
     name.strip_prefix(PREFIX)
         .and_then(|rest| rest.strip_suffix(SUFFIX))
-        .is_some_and(|hex| {
-            hex.len() == 2 * RANDOM
-                && hex
-                    .bytes()
-                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        })
+        .is_some_and(|digits| is_lower_hex(digits, 2 * RANDOM))
 }
 
 /// Writes a new file of this content, with the permissions of the file it will replace, and with [`Syncing::Each`] puts it
@@ -77,9 +65,8 @@ pub(super) fn stage(
 ) -> Result<u64, FsError> {
     fits(content.bytes.len())?;
     steps.pass()?;
-    let private = Mode::from_raw_mode(0o600);
-    let file = rustix::fs::openat(directory, name, CREATE, private).map_err(refused)?;
-    let written = fill(file.into(), content, replaced, (sync, steps));
+    let file = create_private(directory, name).map_err(refused)?;
+    let written = fill(file, content, replaced, (sync, steps));
     if written.is_err() {
         let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
     }

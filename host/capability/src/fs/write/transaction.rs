@@ -4,10 +4,9 @@ use std::collections::HashSet;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use super::directories::{Directories, Syncing};
+use super::directories::{Directories, Index, Syncing};
 use super::journals::Locked;
 use super::look::{self, Held, HeldFile};
-use super::place::Place;
 use super::plan::{Item, Plan};
 use super::record::{ChangeRecord, MadeRecord, MountRecord, Phase, Record};
 use super::steps::Steps;
@@ -24,8 +23,8 @@ pub(super) struct Transaction<'call> {
     items: Vec<Item>,
     /// The files that are to be replaced or deleted, as they were found.
     found: Vec<Option<HeldFile>>,
-    /// One for each item, once its directory is there; none where nothing is and nothing comes.
-    places: Vec<Option<Place>>,
+    /// The directory of each change, once it is there; none where nothing is and nothing comes.
+    places: Vec<Option<Index>>,
     sync: Syncing,
     /// Those of the record that were made.
     made: Vec<MadeRecord>,
@@ -43,7 +42,7 @@ impl<'call> Transaction<'call> {
         steps: &'call Steps,
     ) -> Result<Transaction<'call>, Ended> {
         let at_first = |reason| Ended::Change(0, reason);
-        let mut record = Record::new();
+        let mut record = Record::new(plan.changes);
         let mut mounts = Vec::with_capacity(plan.mounts.len());
         for mount in &plan.mounts {
             let directory = mount.dir().as_fd();
@@ -131,24 +130,24 @@ impl<'call> Transaction<'call> {
         index: usize,
         planned: &mut HashSet<(usize, String)>,
     ) -> Result<Option<HeldFile>, FsError> {
-        let item = self.items.get(index).ok_or(FsError::Io)?;
-        let place = (item.mount, item.parent.as_str(), item.name.as_str());
-        let change = ChangeRecord::new(place, stage::name()?, item.expected, item.new);
-        self.record.changes.push(change);
-        match self.directories.find(item.mount, &item.parent) {
+        let (Some(change), Some(item)) = (self.record.changes.get(index), self.items.get(index))
+        else {
+            return Err(FsError::Io);
+        };
+        match self.directories.find(change.mount, &change.parent) {
             Ok(directory) => {
-                self.directories.check_name(directory, &item.name)?;
+                self.directories.check_name(directory, &change.name)?;
                 let handle = self.directories.handle(directory)?;
-                check(item, look::look(handle.as_fd(), &item.name))
+                check(change, look::look(handle.as_fd(), &change.name))
             }
-            Err(FsError::NotFound) if item.expected.is_none() => {
-                let known = planned.contains(&(item.mount, item.parent.clone()));
+            Err(FsError::NotFound) if change.old.is_none() => {
+                let known = planned.contains(&(change.mount, change.parent.clone()));
                 let missing = if known || item.content.is_none() {
                     Vec::new()
                 } else {
-                    self.directories.missing(item.mount, &item.parent)?
+                    self.directories.missing(change.mount, &change.parent)?
                 };
-                let mount = item.mount;
+                let mount = change.mount;
                 let new = missing.into_iter().map(|path| MadeRecord { mount, path });
                 let new = new.filter(|made| planned.insert((mount, made.path.clone())));
                 self.record.made.extend(new);
@@ -169,9 +168,9 @@ impl<'call> Transaction<'call> {
             let made = self
                 .directories
                 .make(missing.mount, &missing.path, self.steps);
-            let needed_by = |item: &Item| {
-                item.mount == missing.mount
-                    && item
+            let needed_by = |change: &ChangeRecord| {
+                change.mount == missing.mount
+                    && change
                         .parent
                         .strip_prefix(&missing.path)
                         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -180,7 +179,12 @@ impl<'call> Transaction<'call> {
                 Ok(true) => self.made.push(missing.clone()),
                 Ok(false) => {}
                 Err(reason) => {
-                    let change = self.items.iter().position(needed_by).unwrap_or_default();
+                    let change = self
+                        .record
+                        .changes
+                        .iter()
+                        .position(needed_by)
+                        .unwrap_or_default();
                     return Err(Ended::Change(change, reason));
                 }
             }
@@ -192,13 +196,13 @@ impl<'call> Transaction<'call> {
     fn stage(&mut self) -> Result<(), Ended> {
         let mut contents = Vec::with_capacity(self.items.len());
         for (index, (item, change)) in self.items.iter_mut().zip(&self.record.changes).enumerate() {
-            if (item.expected, item.new) == (None, None) {
+            if (change.old, change.new) == (None, None) {
                 self.places.push(None);
                 continue;
             }
-            let directory = self.directories.find(item.mount, &item.parent);
+            let directory = self.directories.find(change.mount, &change.parent);
             let directory = directory.map_err(|reason| Ended::Change(index, reason))?;
-            self.places.push(Some(Place::of(change, directory)));
+            self.places.push(Some(directory));
             if let Some(content) = item.content.take() {
                 contents.push((index, content));
             }
@@ -210,9 +214,7 @@ impl<'call> Transaction<'call> {
             })?
         };
         for (index, inode) in staged {
-            let change = self.record.changes.get_mut(index);
-            if let (Some(Some(place)), Some(change)) = (self.places.get_mut(index), change) {
-                place.inode = Some(inode);
+            if let Some(change) = self.record.changes.get_mut(index) {
                 change.inode = Some(inode);
             }
         }
@@ -222,14 +224,16 @@ impl<'call> Transaction<'call> {
     fn stage_one(&self, index: usize, content: &Content) -> Result<(usize, u64), Ended> {
         self.call.meter.remaining()?;
         let at_this = |reason| Ended::Change(index, reason);
-        let target = self.places.get(index).and_then(Option::as_ref);
-        let target = target.ok_or(at_this(FsError::Io))?;
-        let handle = self.directories.handle(target.directory).map_err(at_this)?;
+        let place = self.places.get(index).copied().flatten();
+        let (Some(directory), Some(change)) = (place, self.record.changes.get(index)) else {
+            return Err(at_this(FsError::Io));
+        };
+        let handle = self.directories.handle(directory).map_err(at_this)?;
         let replaced = self.found.get(index).and_then(Option::as_ref);
         let permissions = replaced.map(|found| found.stamp.permissions);
         let inode = stage::stage(
             handle.as_fd(),
-            &target.staged,
+            &change.staged,
             content,
             permissions,
             (self.sync, self.steps),
@@ -240,24 +244,25 @@ impl<'call> Transaction<'call> {
     /// What changed while contents were staged is seen before the first target is touched.
     fn check_again(&mut self) -> Result<(), Ended> {
         let mut deleted = Vec::new();
-        for (index, place) in self.placed() {
+        for (index, change, directory) in self.placed() {
             self.call.meter.remaining()?;
             let at_this = |reason| Ended::Change(index, reason);
-            let (Some(item), Some(found)) = (self.items.get(index), self.found.get(index)) else {
+            let Some(found) = self.found.get(index) else {
                 break;
             };
-            let handle = self.directories.handle(place.directory).map_err(at_this)?;
+            let handle = self.directories.handle(directory).map_err(at_this)?;
             let directory = handle.as_fd();
-            if place.new.is_none() {
+            if change.new.is_none() {
                 // Before the look, so that what is touched after it is another.
-                deleted.push((index, look::instance(directory, &item.name)));
+                deleted.push((index, look::instance(directory, &change.name)));
             }
             let unchanged = match found {
-                Some(file) => look::stamp(directory, &item.name) == Some(file.stamp),
-                None => look::is_free(directory, &item.name),
+                Some(file) => look::stamp(directory, &change.name) == Some(file.stamp),
+                None => look::is_free(directory, &change.name),
             };
             if !unchanged {
-                let now = check(item, look::look(directory, &item.name)).map_err(at_this)?;
+                let now = look::look(directory, &change.name);
+                let now = check(change, now).map_err(at_this)?;
                 let permissions =
                     |file: &Option<HeldFile>| file.as_ref().map(|file| file.stamp.permissions);
                 if permissions(&now) != permissions(found) {
@@ -275,11 +280,11 @@ impl<'call> Transaction<'call> {
 
     fn commit(&self) -> Result<(), Ended> {
         let mut kept = Vec::with_capacity(self.places.len());
-        for (index, place) in self.placed() {
+        for (index, change, directory) in self.placed() {
             let stamp = self
                 .directories
-                .handle(place.directory)
-                .and_then(|handle| place.commit(handle.as_fd(), self.steps));
+                .handle(directory)
+                .and_then(|handle| change.commit(handle.as_fd(), self.steps));
             let stamp = stamp.map_err(|reason| Ended::Change(index, reason))?;
             // Ours has the permissions that were found; what somebody took away since must not come back.
             let found = self.found.get(index).and_then(Option::as_ref);
@@ -290,10 +295,10 @@ impl<'call> Transaction<'call> {
             kept.push(stamp);
         }
         // Whoever had a replaced file open may have written to it since it was looked at.
-        for ((index, place), stamp) in self.placed().zip(kept) {
+        for ((index, change, directory), stamp) in self.placed().zip(kept) {
             let at_this = |reason| Ended::Change(index, reason);
-            let handle = self.directories.handle(place.directory).map_err(at_this)?;
-            if stamp.is_some() && look::stamp(handle.as_fd(), &place.staged) != stamp {
+            let handle = self.directories.handle(directory).map_err(at_this)?;
+            if stamp.is_some() && look::stamp(handle.as_fd(), &change.staged) != stamp {
                 return Err(at_this(FsError::Conflict));
             }
         }
@@ -305,11 +310,12 @@ impl<'call> Transaction<'call> {
     /// Removes what was replaced, then the journal. What cannot be removed now, the journal keeps for later.
     fn clean_up(&self) {
         let mut done = true;
-        for (_, place) in self.placed().filter(|(_, place)| place.old.is_some()) {
+        let replaced = self.placed().filter(|(_, change, _)| change.old.is_some());
+        for (_, change, directory) in replaced {
             let discarded = self
                 .directories
-                .handle(place.directory)
-                .and_then(|handle| place.discard(handle.as_fd(), self.steps));
+                .handle(directory)
+                .and_then(|handle| change.discard(handle.as_fd(), self.steps));
             done &= discarded.is_ok();
         }
         self.close(done);
@@ -321,12 +327,13 @@ impl<'call> Transaction<'call> {
             tracing::warn!("the journal cannot be told that changes are being undone");
         }
         let mut done = true;
-        for place in self.places.iter().rev().flatten() {
-            let undone = self.directories.handle(place.directory).and_then(|handle| {
+        let placed: Vec<_> = self.placed().collect();
+        for (_, change, directory) in placed.into_iter().rev() {
+            let undone = self.directories.handle(directory).and_then(|handle| {
                 if staging {
-                    place.discard(handle.as_fd(), self.steps)
+                    change.discard(handle.as_fd(), self.steps)
                 } else {
-                    place.undo(handle.as_fd(), self.steps)
+                    change.undo(handle.as_fd(), self.steps)
                 }
             });
             done &= undone.is_ok();
@@ -338,10 +345,10 @@ impl<'call> Transaction<'call> {
         self.close(done);
     }
 
-    /// The places, with the number of their changes.
-    fn placed(&self) -> impl Iterator<Item = (usize, &Place)> {
-        let numbered = self.places.iter().enumerate();
-        numbered.filter_map(|(index, place)| Some((index, place.as_ref()?)))
+    /// The changes whose directories are there, with their numbers.
+    fn placed(&self) -> impl Iterator<Item = (usize, &ChangeRecord, Index)> {
+        let placed = self.record.changes.iter().zip(&self.places).enumerate();
+        placed.filter_map(|(number, (change, place))| Some((number, change, (*place)?)))
     }
 
     fn close(&self, done: bool) {
@@ -367,8 +374,8 @@ impl<'call> Transaction<'call> {
 ///
 /// # Errors
 /// What it holds instead.
-fn check(item: &Item, held: Result<Held, FsError>) -> Result<Option<HeldFile>, FsError> {
-    match (item.expected, held) {
+fn check(change: &ChangeRecord, held: Result<Held, FsError>) -> Result<Option<HeldFile>, FsError> {
+    match (change.old, held) {
         (_, Ok(Held::Symlink)) => Err(FsError::Symlink),
         (None, Ok(Held::Nothing)) => Ok(None),
         (None, Ok(_)) => Err(FsError::Conflict),

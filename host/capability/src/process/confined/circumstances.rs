@@ -4,10 +4,11 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use super::{Confined, Executable};
+use super::Confined;
 use crate::fs::descriptor_path;
 use crate::process::executable;
 use crate::process::kept::Circumstances;
+use hydrant_jail::Program;
 
 impl Confined<'_> {
     /// Adds what a tool could tell of its jail, but for what files hold; `own` is where the tool itself is shown. Answers
@@ -39,14 +40,15 @@ impl Confined<'_> {
             return Ok(None);
         }
         let programs = match program {
-            Executable::There(path) => {
+            Program::Path(path) => {
+                let path = path.as_path();
                 circumstances.add_path("program", path);
-                let mut programs = vec![path.clone()];
+                let mut programs = vec![path.to_owned()];
                 programs.extend(executable::needs(path));
                 programs
             }
-            Executable::File { file, at } => {
-                circumstances.add_path("program", at);
+            Program::Descriptor { file, at } => {
+                circumstances.add_path("program", at.as_path());
                 executable::needs(Path::new(&descriptor_path(file)))
             }
         };
@@ -54,10 +56,10 @@ impl Confined<'_> {
             circumstances.add_path("execute", path);
         }
         for shown in mounts.iter().chain(pins) {
-            circumstances.add_path("mount", &shown.at);
+            circumstances.add_path("mount", shown.at.as_path());
             circumstances.add("access", format!("{:?} {}", shown.access, shown.executable));
             // Of the tool itself the bytes count, and not where it was kept when it was fetched.
-            if shown.at != own {
+            if shown.at.as_path() != own {
                 add_identity(circumstances, "source", &shown.source)?;
             }
         }

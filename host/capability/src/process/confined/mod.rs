@@ -12,20 +12,21 @@ mod repositories;
 mod run;
 mod shared;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub(super) use self::mounts::below;
 use self::mounts::shown_together;
-use self::plan::{Executable, reference};
+use self::plan::reference;
 pub(super) use self::shared::Shared;
 use super::child::NotStarted;
 use super::{SCRATCH, TEMPORARY, executable};
 use crate::Call;
 use crate::egress::{Pair, PlainHttp};
 use crate::fs::Found;
-use hydrant_jail::{Access, Idle, Launcher};
+use hydrant_jail::{Access, Idle, InsidePath, Launcher, Mount, Program};
 use hydrant_policy::{MountHandle, VirtualPath};
 
 /// Memory, processes and threads of a tool that is asked for its description, at most.
@@ -36,14 +37,14 @@ const TOOL_PROCESSES: u64 = 64;
 pub(super) struct Confined<'call> {
     call: &'call Call,
     launcher: Launcher,
-    program: Executable,
+    program: Program,
     /// What may be executed besides the program; where there is nothing, all of the system and of `executable` mounts.
     execute: Vec<PathBuf>,
-    mounts: Vec<Shown>,
+    mounts: Vec<Mount>,
     /// hydrant's own files in `mounts`.
     hidden: Vec<Hidden>,
     /// Files that are in `mounts`, and must be these very ones.
-    pins: Vec<Shown>,
+    pins: Vec<Mount>,
     scratch: &'static str,
     /// What it reaches through the host's proxy; without any it has no network at all.
     egress: Vec<Pair>,
@@ -61,15 +62,6 @@ enum Jails<'call> {
     First(Mutex<Option<Box<Idle>>>),
     /// In one of those of its list.
     Shared(&'call Shared),
-}
-
-/// A file or directory of the host, inside.
-#[derive(Debug)]
-struct Shown {
-    source: OwnedFd,
-    at: PathBuf,
-    access: Access,
-    executable: bool,
 }
 
 /// What is not shown, inside.
@@ -92,7 +84,6 @@ impl<'call> Confined<'call> {
         others: &[PathBuf],
         mount: &MountHandle,
     ) -> Result<Self, NotStarted> {
-        let launcher = call.jail.clone().ok_or(NotStarted::Unconfined)?;
         let mut execute: Vec<PathBuf> = others.to_vec();
         execute.push(real.to_owned());
         let needed: Vec<_> = execute
@@ -100,20 +91,8 @@ impl<'call> Confined<'call> {
             .flat_map(|one| executable::needs(one))
             .collect();
         execute.extend(needed);
-        let mut confined = Self {
-            call,
-            launcher,
-            program: Executable::program(name, real)?,
-            execute,
-            mounts: Vec::new(),
-            hidden: Vec::new(),
-            pins: Vec::new(),
-            scratch: TEMPORARY,
-            egress: Vec::new(),
-            memory_bytes: call.limits.process_memory_bytes,
-            processes: call.limits.process_pids,
-            jails: Jails::Own,
-        };
+        let mut confined = Self::new(call, plan::program(name, real)?)?;
+        confined.execute = execute;
         for mount in shown_together(call.grant.mounts(), Some(mount)) {
             confined.show(&mount, false)?;
         }
@@ -132,9 +111,9 @@ impl<'call> Confined<'call> {
         place: &Path,
         mount: Option<&MountHandle>,
     ) -> Result<Self, NotStarted> {
-        let program = Executable::File {
+        let program = Program::Descriptor {
             file: found.reference().try_clone()?,
-            at: place.to_owned(),
+            at: InsidePath::new(place).map_err(io::Error::from)?,
         };
         Self::of_executable(call, program, mount)
     }
@@ -148,35 +127,43 @@ impl<'call> Confined<'call> {
         runner: &Path,
         mount: Option<&MountHandle>,
     ) -> Result<Self, NotStarted> {
-        Self::of_executable(call, Executable::There(runner.to_owned()), mount)
+        let runner = InsidePath::new(runner).map_err(io::Error::from)?;
+        Self::of_executable(call, Program::Path(runner), mount)
     }
 
     fn of_executable(
         call: &'call Call,
-        program: Executable,
+        program: Program,
         mount: Option<&MountHandle>,
     ) -> Result<Self, NotStarted> {
-        let launcher = call.jail.clone().ok_or(NotStarted::Unconfined)?;
-        let mut confined = Self {
-            call,
-            launcher,
-            program,
-            execute: Vec::new(),
-            mounts: Vec::new(),
-            hidden: Vec::new(),
-            pins: Vec::new(),
-            scratch: SCRATCH,
-            egress: Vec::new(),
-            memory_bytes: call.limits.process_memory_bytes.min(TOOL_MEMORY),
-            processes: call.limits.process_pids.min(TOOL_PROCESSES),
-            jails: Jails::Own,
-        };
+        let mut confined = Self::new(call, program)?;
+        confined.scratch = SCRATCH;
+        confined.memory_bytes = confined.memory_bytes.min(TOOL_MEMORY);
+        confined.processes = confined.processes.min(TOOL_PROCESSES);
         let mut mounts = call.grant.mounts();
         mounts.retain(|mount| mount.at().starts_with(&VirtualPath::os()));
         for mount in shown_together(mounts, mount) {
             confined.show(&mount, true)?;
         }
         Ok(confined)
+    }
+
+    /// Of a program that sees nothing yet but the system.
+    fn new(call: &'call Call, program: Program) -> Result<Self, NotStarted> {
+        Ok(Self {
+            call,
+            launcher: call.jail.clone().ok_or(NotStarted::Unconfined)?,
+            program,
+            execute: Vec::new(),
+            mounts: Vec::new(),
+            hidden: Vec::new(),
+            pins: Vec::new(),
+            scratch: TEMPORARY,
+            egress: Vec::new(),
+            memory_bytes: call.limits.process_memory_bytes,
+            processes: call.limits.process_pids,
+            jails: Jails::Own,
+        })
     }
 
     /// Runs all its commands in one jail, one after the other, in which nothing at all can be written so that none can
@@ -211,12 +198,7 @@ impl<'call> Confined<'call> {
     /// # Errors
     /// [`NotStarted::System`]
     pub(super) fn add_opened(&mut self, file: impl AsFd, at: &Path) -> Result<(), NotStarted> {
-        self.pins.push(Shown {
-            source: file.as_fd().try_clone_to_owned()?,
-            at: at.to_owned(),
-            access: Access::ReadOnly,
-            executable: false,
-        });
+        self.pins.push(mount(file, at, Access::ReadOnly, false)?);
         Ok(())
     }
 
@@ -225,18 +207,22 @@ impl<'call> Confined<'call> {
     /// # Errors
     /// [`NotStarted::System`]
     pub(super) fn add_file(&mut self, real: &Path, at: &Path) -> Result<(), NotStarted> {
-        self.add(reference(real)?, at.to_owned(), Access::ReadOnly, false)
+        self.add(reference(real)?, at, Access::ReadOnly, false)
     }
 
     /// Shows a mount, without hydrant's own files.
     fn show(&mut self, mount: &MountHandle, executable: bool) -> Result<(), NotStarted> {
         if self.hide_own(mount)? {
-            let at = mount.at().as_str().into();
+            let at = Path::new(mount.at().as_str());
             self.add(mount.dir(), at, Access::ReadOnly, executable)?;
             return Ok(());
         }
         let at = Path::new(mount.at().as_str());
-        if self.mounts.iter().any(|outer| at.starts_with(&outer.at)) {
+        if self
+            .mounts
+            .iter()
+            .any(|outer| at.starts_with(outer.at.as_path()))
+        {
             // It still covers what the mount around it has there.
             self.hidden.push(Hidden {
                 at: at.to_owned(),
@@ -249,16 +235,20 @@ impl<'call> Confined<'call> {
     fn add(
         &mut self,
         source: impl AsFd,
-        at: PathBuf,
+        at: &Path,
         access: Access,
         executable: bool,
     ) -> Result<(), NotStarted> {
-        self.mounts.push(Shown {
-            source: source.as_fd().try_clone_to_owned()?,
-            at,
-            access,
-            executable,
-        });
+        self.mounts.push(mount(source, at, access, executable)?);
         Ok(())
     }
+}
+
+fn mount(source: impl AsFd, at: &Path, access: Access, executable: bool) -> io::Result<Mount> {
+    Ok(Mount {
+        source: source.as_fd().try_clone_to_owned()?,
+        at: InsidePath::new(at)?,
+        access,
+        executable,
+    })
 }

@@ -200,8 +200,8 @@ impl Confined<'_> {
     ) -> Result<(), NotStarted> {
         let at = Path::new(mount.at().as_str()).join(below);
         // Joining an empty path would end it with a slash.
-        let at = at.components().collect();
-        self.add(found.reference(), at, access, false)
+        let at: PathBuf = at.components().collect();
+        self.add(found.reference(), &at, access, false)
     }
 }
 

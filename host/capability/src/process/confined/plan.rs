@@ -2,24 +2,19 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 
-use super::super::child::{NotStarted, Start};
-use super::{Confined, Jails, Shown};
+use super::super::child::Start;
+use super::{Confined, Jails};
 use hydrant_jail::{
-    Access, EGRESS_PORT, InsidePath, Limits, Mount, Network, Pin, Plan, Program, Scratch, Turn,
+    Access, InsidePath, Limits, Mount, Pin, Plan, Program, Scratch, Turn, is_of_the_system,
 };
 
 /// Where a program that is no part of the system is mounted.
 const PROGRAMS: &str = "/run/program";
-
-/// Directories of the system, which every child sees.
-const SYSTEM: [&str; 9] = [
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix",
-];
 
 /// Bytes and files in the directory in memory.
 const SCRATCH_BYTES: u64 = 256 * 1024 * 1024;
@@ -31,139 +26,75 @@ const FILE_BYTES: u64 = 1024 * 1024 * 1024;
 /// Open descriptors of a process.
 const OPEN_FILES: u64 = 256;
 
-/// The Landlock ABI that a jail needs at least; the namespaces carry what older ones lack.
-const LANDLOCK_MIN_ABI: u8 = 1;
-
-/// Where programs look for a proxy.
-const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
-
-/// What is executed.
-#[derive(Debug)]
-pub(super) enum Executable {
-    /// A file at the same path inside.
-    There(PathBuf),
-    /// This very file, mounted there.
-    File { file: OwnedFd, at: PathBuf },
-}
-
-impl Executable {
-    /// The program `name`, which lies at this real path.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub(super) fn program(name: &str, real: &Path) -> io::Result<Self> {
-        if is_of_the_system(real) {
-            return Ok(Self::There(real.to_owned()));
-        }
-        Ok(Self::File {
-            file: reference(real)?,
-            at: Path::new(PROGRAMS).join(name),
-        })
+/// The program `name`, which lies at this real path: at the same path inside, where that is of the system.
+///
+/// # Errors
+/// It cannot be opened.
+pub(super) fn program(name: &str, real: &Path) -> io::Result<Program> {
+    if is_of_the_system(real) {
+        return Ok(Program::Path(InsidePath::new(real)?));
     }
-
-    /// Where it lies inside.
-    fn place(&self) -> &Path {
-        match self {
-            Self::There(at) | Self::File { at, .. } => at,
-        }
-    }
-
-    /// The same once more.
-    fn to_program(&self) -> io::Result<Program> {
-        Ok(match self {
-            Self::There(path) => Program::Path(inside(path)?),
-            Self::File { file, at } => Program::Descriptor {
-                file: file.try_clone()?,
-                at: inside(at)?,
-            },
-        })
-    }
+    Ok(Program::Descriptor {
+        file: reference(real)?,
+        at: InsidePath::new(Path::new(PROGRAMS).join(name))?,
+    })
 }
 
 impl Confined<'_> {
+    /// `socket`: that of the proxy, if the child reaches anything at all.
     pub(super) fn plan(
         &self,
         start: &Start<'_>,
-        network: Network,
+        socket: Option<OwnedFd>,
         time: Duration,
-    ) -> Result<Plan, NotStarted> {
-        let mount = |shown: &Shown| -> io::Result<Mount> {
-            Ok(Mount {
-                source: shown.source.try_clone()?,
-                at: inside(&shown.at)?,
-                access: shown.access,
-                executable: shown.executable,
-            })
-        };
-        let mut turn = self.turn(start, time)?;
-        if let Network::Relay { .. } = network {
-            let proxy = format!("http://127.0.0.1:{EGRESS_PORT}");
-            for name in PROXY_VARIABLES {
-                turn.environment.retain(|(other, _)| other != name);
-                turn.environment.push((name.into(), proxy.clone().into()));
+    ) -> io::Result<Plan> {
+        let turn = self.turn(start, time)?;
+        let mut mounts: Vec<&Mount> = self.mounts.iter().collect();
+        let mut scratch = Vec::new();
+        let program = match (&self.jails, turn.program) {
+            (Jails::Shared(_), Some(program)) => Program::Path(program),
+            _ => {
+                mounts.extend(&self.pins);
+                self.program.try_clone()?
             }
+        };
+        if !matches!(self.jails, Jails::First(_)) {
+            scratch.push(Scratch {
+                at: InsidePath::new(self.scratch)?,
+                bytes: SCRATCH_BYTES.min(self.memory_bytes),
+                inodes: SCRATCH_FILES,
+                executable: false,
+            });
         }
-        let scratch = Scratch {
-            at: inside(Path::new(self.scratch))?,
-            bytes: SCRATCH_BYTES.min(self.memory_bytes),
-            inodes: SCRATCH_FILES,
-            executable: false,
-        };
-        let mut mounts = Vec::new();
-        let mut scratch = match self.jails {
-            Jails::Own | Jails::Shared(_) => vec![scratch],
-            Jails::First(_) => Vec::new(),
-        };
-        let pins = match self.jails {
-            Jails::Shared(_) => [].iter(),
-            Jails::Own | Jails::First(_) => self.pins.iter(),
-        };
-        for shown in self.mounts.iter().chain(pins) {
-            mounts.push(mount(shown)?);
-        }
+        let mounts = mounts.into_iter().map(Mount::try_clone);
+        let mut mounts: Vec<Mount> = mounts.collect::<io::Result<_>>()?;
         for hidden in &self.hidden {
-            let at = inside(&hidden.at)?;
+            let at = InsidePath::new(&hidden.at)?;
             if hidden.directory {
                 // With room for the directory itself alone: nothing can be made in it.
-                let (bytes, inodes, executable) = (1, 1, false);
                 scratch.push(Scratch {
                     at,
-                    bytes,
-                    inodes,
-                    executable,
+                    bytes: 1,
+                    inodes: 1,
+                    executable: false,
                 });
             } else {
                 // No device can be opened in a mount.
-                let source = reference(Path::new("/dev/null"))?;
-                let (access, executable) = (Access::ReadOnly, false);
                 mounts.push(Mount {
-                    source,
+                    source: reference(Path::new("/dev/null"))?,
                     at,
-                    access,
-                    executable,
+                    access: Access::ReadOnly,
+                    executable: false,
                 });
             }
         }
-        Ok(Plan {
-            program: match (&self.jails, turn.program) {
-                (Jails::Shared(_), Some(program)) => Program::Path(program),
-                _ => self.program.to_program()?,
-            },
-            arguments: turn.arguments,
+        let execute = self.execute.iter().map(InsidePath::new);
+        let mut plan = Plan {
             environment: turn.environment,
-            directory: inside(&start.directory)?,
+            directory: InsidePath::new(&start.directory)?,
             mounts,
-            system: true,
             scratch,
-            files: Vec::new(),
-            links: Vec::new(),
-            execute: self
-                .execute
-                .iter()
-                .map(|path| inside(path))
-                .collect::<io::Result<_>>()?,
-            network,
-            sockets: Vec::new(),
+            execute: execute.collect::<Result<_, _>>()?,
             limits: Limits {
                 wall: turn.wall,
                 grace: start.grace,
@@ -173,8 +104,12 @@ impl Confined<'_> {
                 file_bytes: Some(FILE_BYTES),
                 open_files: Some(OPEN_FILES),
             },
-            landlock_min_abi: LANDLOCK_MIN_ABI,
-        })
+            ..Plan::new(program, turn.arguments)
+        };
+        if let Some(socket) = socket {
+            plan.connect_to_proxy(socket);
+        }
+        Ok(plan)
     }
 
     /// What one command of a jail is told.
@@ -182,7 +117,7 @@ impl Confined<'_> {
         let arguments = std::iter::once(&start.name).chain(&start.arguments);
         let environment = start.environment.iter();
         let (program, pins) = match self.jails {
-            Jails::Shared(_) => (Some(inside(self.program.place())?), self.pins()?),
+            Jails::Shared(_) => (Some(self.program.at().clone()), self.pins()?),
             Jails::Own | Jails::First(_) => (None, Vec::new()),
         };
         Ok(Turn {
@@ -198,16 +133,16 @@ impl Confined<'_> {
 
     /// What is pinned for one command of a jail.
     pub(super) fn pins(&self) -> io::Result<Vec<Pin>> {
-        let pin = |file: &OwnedFd, at: &Path, executable| {
+        let pin = |file: &OwnedFd, at: &InsidePath, executable| {
             Ok(Pin {
                 file: file.try_clone()?,
-                at: inside(at)?,
+                at: at.clone(),
                 executable,
             })
         };
         let program = match &self.program {
-            Executable::There(_) => None,
-            Executable::File { file, at } => Some(pin(file, at, true)),
+            Program::Path(_) => None,
+            Program::Descriptor { file, at } => Some(pin(file, at, true)),
         };
         let pins = self.pins.iter();
         let pins = pins.map(|shown| pin(&shown.source, &shown.at, shown.executable));
@@ -215,15 +150,7 @@ impl Confined<'_> {
     }
 }
 
-fn is_of_the_system(real: &Path) -> bool {
-    SYSTEM.iter().any(|directory| real.starts_with(directory))
-}
-
 pub(super) fn reference(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, flags, Mode::empty())?)
-}
-
-fn inside(path: &Path) -> io::Result<InsidePath> {
-    InsidePath::new(path).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
 }

@@ -1,21 +1,17 @@
 //! Running a child in its jail, to its end.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::time::Timespec;
-
 use super::super::Ending;
-use super::super::child::{Ended, NotStarted, Start, Stderr};
-use super::super::output::Stream;
+use super::super::child::{Ended, NotStarted, Start};
 use super::plan::reference;
 use super::shared;
 use super::{Confined, Jails};
 use crate::egress::Egress;
-use hydrant_jail::{How, Jailed, LOOK, Network, Plan, StartError, Streams};
+use hydrant_jail::{How, Jailed, StartError, Streams};
 
 impl Confined<'_> {
     /// Runs the child to its end, for at most `time`, and keeps the first `keep` bytes of each stream.
@@ -29,18 +25,7 @@ impl Confined<'_> {
         keep: usize,
     ) -> Result<Ended, NotStarted> {
         let started = Instant::now();
-        let (stdout, written) = io::pipe()?;
-        let mut streams = Streams {
-            stdout: Some(written.into()),
-            ..Streams::default()
-        };
-        let mut stderr = Stream::new(None, keep)?;
-        if start.stderr == Stderr::Kept {
-            let (read, written) = io::pipe()?;
-            streams.stderr = Some(written.into());
-            stderr = Stream::new(Some(read.into()), keep)?;
-        }
-        let mut stdout = Stream::new(Some(stdout.into()), keep)?;
+        let (streams, mut pipes) = start.pipes(keep)?;
         let how = std::thread::scope(|scope| -> Result<How, NotStarted> {
             let mut egress = match self.egress.as_slice() {
                 [] => None,
@@ -49,33 +34,20 @@ impl Confined<'_> {
                     Some(Egress::start(scope, account, fetcher, pairs.to_vec())?)
                 }
             };
-            let network = match &egress {
-                None => Network::None,
-                Some(egress) => Network::Relay {
-                    socket: reference(egress.socket())?,
-                },
-            };
+            let socket = egress.as_ref().map(|egress| reference(egress.socket()));
+            let socket = socket.transpose()?;
             let mut shared = match self.jails {
                 Jails::Shared(shared) => Some(shared.turn(self.key()?)),
                 Jails::Own | Jails::First(_) => None,
             };
-            let mut jailed = self.start(start, network, time, streams, shared.as_mut())?;
+            let jailed = self.start(start, socket, time, streams, shared.as_mut())?;
             if let Some(egress) = &mut egress {
                 egress.remove_name();
             }
-            while !wait(&jailed, [stdout.pipe(), stderr.pipe()]) {
-                stdout.drain();
-                stderr.drain();
-                jailed.sample().map_err(lost)?;
-                if egress
-                    .as_ref()
-                    .is_some_and(|egress| egress.exceeded().is_some())
-                {
-                    // The budget ends the call, as the caller finds.
-                    jailed.kill();
-                }
-            }
-            let (ended, idle) = jailed.finish().map_err(lost)?;
+            // Where a budget of the egress is exceeded, that ends the call, as the caller finds.
+            let within = |_| egress.as_ref().is_none_or(|one| one.exceeded().is_none());
+            let finished = jailed.serve(&mut pipes, within).map_err(io::Error::other)?;
+            let idle = finished.idle;
             match (&self.jails, shared) {
                 (Jails::First(kept), _) => {
                     *kept.lock().unwrap_or_else(PoisonError::into_inner) = idle.map(Box::new);
@@ -83,10 +55,9 @@ impl Confined<'_> {
                 (_, Some(shared)) => shared.give_back(idle),
                 (_, None) => {}
             }
-            Ok(ended.how)
+            Ok(finished.ended.how)
         })?;
-        stdout.drain();
-        stderr.drain();
+        let [stdout, stderr] = pipes.into_captured();
         Ok(Ended {
             ending: ending(how),
             stdout,
@@ -98,12 +69,12 @@ impl Confined<'_> {
     fn start(
         &self,
         start: &Start<'_>,
-        network: Network,
+        socket: Option<OwnedFd>,
         time: Duration,
         streams: Streams,
         shared: Option<&mut shared::Turn<'_>>,
     ) -> Result<Jailed, NotStarted> {
-        let plan = || -> Result<Plan, NotStarted> { self.plan(start, network, time) };
+        let plan = || self.plan(start, socket, time);
         let (idle, pins) = match (&self.jails, shared) {
             (Jails::First(kept), _) => {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -136,22 +107,6 @@ impl From<StartError> for NotStarted {
             }
         }
     }
-}
-
-/// Waits until the jail has ended, somebody has written, or it is time to look at it; true when it has ended.
-fn wait(jailed: &Jailed, pipes: [Option<BorrowedFd<'_>>; 2]) -> bool {
-    let mut polled = vec![PollFd::from_borrowed_fd(jailed.descriptor(), PollFlags::IN)];
-    let open = pipes.into_iter().flatten();
-    polled.extend(open.map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN)));
-    // Whatever it answers, an interruption too, the caller looks for itself.
-    let _ = poll(&mut polled, Timespec::try_from(LOOK).ok().as_ref());
-    polled
-        .first()
-        .is_some_and(|jail| !jail.revents().is_empty())
-}
-
-fn lost(error: hydrant_jail::Error) -> NotStarted {
-    NotStarted::System(io::Error::other(error))
 }
 
 /// As a child outside of a jail would have ended.

@@ -120,7 +120,7 @@ impl Confined<'_> {
         let shown = self.mounts.iter().map(|shown| {
             let stat = rustix::fs::fstat(&shown.source)?;
             Ok((
-                shown.at.clone(),
+                shown.at.as_path().to_owned(),
                 shown.access,
                 shown.executable,
                 stat.st_dev,

@@ -37,8 +37,12 @@ impl Guarded<'_> {
         if ended.ending != Ending::Exited(0) {
             return Err(ProcessError::DirectoryDenied);
         }
-        let (names, more) = ended.stdout.into_kept();
-        let drivers = if more { None } else { drivers(&names) };
+        let names = ended.stdout;
+        let drivers = if names.truncated {
+            None
+        } else {
+            drivers(&names.bytes)
+        };
         drivers.map(Some).ok_or(ProcessError::DirectoryDenied)
     }
 }

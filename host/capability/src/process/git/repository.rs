@@ -66,7 +66,7 @@ impl Guarded<'_> {
     /// one line each.
     pub(super) fn look(&self, clock: Clock) -> Result<Looked, ProcessError> {
         let Some(ended) = self.ask(&WHERE, clock, MAX_BYTES)? else {
-            return Ok(Looked::Answer(late(clock)?));
+            return Ok(Looked::Answer(late(clock)));
         };
         let lines = match ended.ending {
             Ending::Exited(0) => 4,
@@ -75,11 +75,11 @@ impl Guarded<'_> {
             Ending::Exited(_) => return Ok(Looked::Answer(ended)),
             Ending::Signaled(_) | Ending::TimedOut => return Err(ProcessError::NotStartable),
         };
-        let (written, more) = ended.stdout.into_kept();
-        let found = if more {
+        let written = ended.stdout;
+        let found = if written.truncated {
             None
         } else {
-            found(&written, lines, self.place)
+            found(&written.bytes, lines, self.place)
         };
         found
             .map(Looked::Repository)

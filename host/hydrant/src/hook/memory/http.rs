@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use ureq::http::HeaderMap;
 use url::Url;
 
 use super::{MemoryError, MemorySource, Passage};
 use crate::Host;
-use crate::capability::fetch::{Method, Single, header, send_single};
+use crate::capability::fetch::{Method, Single, header_map, send_single};
 use crate::policy::Grant;
 use crate::trust::Capability;
 
@@ -59,14 +58,8 @@ impl MemorySource for HttpMemory {
             .map_err(|denial| MemoryError::Request(denial.to_string()))?;
         let request = serde_json::json!({ "query": query, "limit": limit }).to_string();
         let failed = |error: &dyn std::fmt::Display| MemoryError::Request(error.to_string());
-        let mut headers = HeaderMap::new();
-        for (name, value) in [
-            ("content-type", "application/json"),
-            ("accept", "application/json"),
-        ] {
-            let (name, value) = header(name, value.as_bytes()).map_err(|error| failed(&error))?;
-            headers.append(name, value);
-        }
+        let json = ["content-type", "accept"].map(|name| (name, &b"application/json"[..]));
+        let headers = header_map(json).map_err(|error| failed(&error))?;
         let left = deadline.saturating_duration_since(Instant::now());
         if left < Duration::from_millis(1) {
             return Err(MemoryError::TooSlow);

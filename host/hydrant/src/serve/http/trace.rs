@@ -19,8 +19,14 @@ use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfi
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 
+use crate::capability::fetch::{Fetcher, Single, header_map, send_single};
+use crate::policy::Reach;
+
 /// How long a batch may take to be sent.
 const TIME: Duration = Duration::from_secs(10);
+
+/// Bytes of the collector's answer to a batch, at most.
+const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
 /// Spans cannot be sent.
 #[derive(Debug, thiserror::Error)]
@@ -36,16 +42,10 @@ pub(super) struct Tracer {
 impl Tracer {
     /// Sends spans to this address.
     pub(super) fn new(endpoint: &url::Url) -> Result<Self, TraceError> {
-        let agent = ureq::Agent::config_builder()
-            .timeout_global(Some(TIME))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .build()
-            .new_agent();
+        let fetcher = Fetcher::new(&[]).map_err(|error| TraceError(error.to_string()))?;
         let exporter = SpanExporter::builder()
             .with_http()
-            .with_http_client(Client(agent))
+            .with_http_client(Client(fetcher))
             .with_endpoint(endpoint.as_str())
             .with_protocol(Protocol::HttpJson)
             .with_timeout(TIME)
@@ -128,9 +128,9 @@ fn parent(headers: &HeaderMap) -> Option<SpanContext> {
     context.is_valid().then_some(context)
 }
 
-/// The client of the exporter, which calls it on a thread of its own.
+/// The client of the exporter, which calls it on a thread of its own. The operator has named the address.
 #[derive(Debug)]
-struct Client(ureq::Agent);
+struct Client(Fetcher);
 
 impl HttpClient for Client {
     fn send_bytes<'agent, 'sent>(
@@ -149,10 +149,25 @@ impl HttpClient for Client {
 impl Client {
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (parts, body) = request.into_parts();
-        let request = Request::from_parts(parts, body.to_vec());
-        let (parts, mut body) = self.0.run(request)?.into_parts();
-        let body = body.with_config().limit(64 * 1024).read_to_vec()?;
-        Ok(Response::from_parts(parts, Bytes::from(body)))
+        let single = Single {
+            method: parts.method.as_str(),
+            url: &url::Url::parse(&parts.uri.to_string())?,
+            headers: parts.headers,
+            body: Some(&body),
+            reach: Reach::Any,
+            connect: TIME,
+            total: TIME,
+            response_bytes: MAX_ANSWER_BYTES,
+        };
+        let (answer, _) = send_single(&self.0, &single);
+        let answer = answer?;
+        let headers = answer.headers.iter();
+        let headers = header_map(headers.map(|(name, value)| (name.as_str(), &**value)))?;
+        let mut response = Response::builder()
+            .status(answer.status)
+            .body(Bytes::from(answer.body))?;
+        *response.headers_mut() = headers;
+        Ok(response)
     }
 }
 

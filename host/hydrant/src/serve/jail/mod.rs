@@ -30,8 +30,8 @@ use crate::capability::process::Scratch as PrivateDirectory;
 use crate::govern::config::Config;
 use crate::host::{HostBuilder, HostError, HydrateRequest};
 use crate::jail::{
-    Attached, CallerStreams, EGRESS_PORT, How, InsidePath, Jailed, Limits, Mount, Network,
-    NotInside, Plan, Program, Scratch, Signals, Socket, StartError,
+    Attached, CallerStreams, How, InsidePath, Limits, Mount, NotInside, Plan, Program, Scratch,
+    Signals, Socket, StartError, base_environment,
 };
 use crate::policy::{CliMount, VirtualPath};
 use crate::serve::tenants::Tenant;
@@ -50,14 +50,8 @@ const TEMPORARY_FILES: u64 = 262_144;
 /// Processes and threads: more than any agent has, and fewer than a machine.
 const PROCESSES: u64 = 4096;
 
-/// The Landlock ABI that a jail needs at least; the namespaces carry what older ones lack.
-const LANDLOCK_MIN_ABI: u8 = 1;
-
 /// Bytes of `TERM` at most.
 const MAX_TERMINAL_NAME: usize = 64;
-
-/// Where programs look for a proxy.
-const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
 /// A program that is to be jailed.
 #[derive(Debug)]
@@ -171,12 +165,8 @@ impl Agent {
                     Some(Egress::start(scope, unmetered, fetcher, pairs.to_vec())?)
                 }
             };
-            let network = match &egress {
-                None => Network::None,
-                Some(egress) => Network::Relay {
-                    socket: reference(egress.socket())?,
-                },
-            };
+            let proxy = egress.as_ref().map(|egress| reference(egress.socket()));
+            let proxy = proxy.transpose()?;
             let tenant = self
                 .governed
                 .clone()
@@ -187,7 +177,7 @@ impl Agent {
                 program,
                 directory.clone(),
                 sight.shown(),
-                network,
+                proxy,
                 reference(&binary)?,
                 served.reference()?,
             )?;
@@ -204,7 +194,7 @@ impl Agent {
                     return Err(self.not_started(error));
                 }
             };
-            let ended = wait(jailed, caller, signals)?;
+            let ended = Attached::wait(jailed, caller, signals)?;
             // What has been called is finished and recorded, unless it was a signal that ended the jail.
             served.end(signals, ended.signal.is_some());
             Ok(ended.into())
@@ -246,7 +236,7 @@ impl Agent {
         program: InsidePath,
         directory: InsidePath,
         shown: Vec<Shown>,
-        network: Network,
+        proxy: Option<OwnedFd>,
         binary: OwnedFd,
         socket: OwnedFd,
     ) -> Result<Plan, AgentError> {
@@ -266,23 +256,16 @@ impl Agent {
             access: crate::jail::Access::ReadOnly,
             executable: true,
         });
-        Ok(Plan {
-            environment: self.environment(matches!(network, Network::Relay { .. })),
-            program: Program::Path(program),
-            arguments: self.command.clone(),
+        let mut plan = Plan {
+            environment: self.environment(),
             directory,
             mounts,
-            system: true,
             scratch: vec![Scratch {
                 at: InsidePath::new(TEMPORARY)?,
                 bytes: TEMPORARY_BYTES,
                 inodes: TEMPORARY_FILES,
                 executable: true,
             }],
-            files: Vec::new(),
-            links: Vec::new(),
-            execute: Vec::new(),
-            network,
             sockets: vec![Socket {
                 source: socket,
                 at: InsidePath::new(SOCKET)?,
@@ -291,34 +274,24 @@ impl Agent {
                 processes: Some(PROCESSES),
                 ..Limits::default()
             },
-            landlock_min_abi: LANDLOCK_MIN_ABI,
-        })
+            ..Plan::new(Program::Path(program), self.command.clone())
+        };
+        if let Some(proxy) = proxy {
+            plan.connect_to_proxy(proxy);
+        }
+        Ok(plan)
     }
 
     /// Returns the environment of every jailed program, with `TERM`, the socket, and this program in front of the `PATH`.
-    fn environment(&self, proxy: bool) -> Vec<(OsString, OsString)> {
-        let path = command::PATH
-            .map(|directory| directory.to_owned())
-            .join(":");
-        let mut environment: Vec<(OsString, OsString)> = vec![
-            ("PATH".into(), path.into()),
-            ("HOME".into(), TEMPORARY.into()),
-            ("TMPDIR".into(), TEMPORARY.into()),
-            ("LANG".into(), "C.UTF-8".into()),
-            ("TZ".into(), "UTC".into()),
-            ("HYDRANT_SOCKET".into(), SOCKET.into()),
-        ];
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let mut environment = base_environment(command::PATH.join(":"), TEMPORARY);
+        environment.push(("HYDRANT_SOCKET".into(), SOCKET.into()));
         let terminal = self.terminal.as_ref().and_then(|name| name.to_str());
         if let Some(name) = terminal
             && name.len() <= MAX_TERMINAL_NAME
             && name.bytes().all(|byte| byte.is_ascii_graphic())
         {
             environment.push(("TERM".into(), name.into()));
-        }
-        if proxy {
-            let proxy = format!("http://127.0.0.1:{EGRESS_PORT}");
-            let set = |name: &str| (name.into(), proxy.clone().into());
-            environment.extend(PROXY_VARIABLES.map(set));
         }
         environment
     }
@@ -332,14 +305,6 @@ impl Agent {
             refused => AgentError::Start(refused),
         }
     }
-}
-
-fn wait(
-    jailed: Jailed,
-    streams: CallerStreams,
-    signals: &Signals,
-) -> Result<Attached, crate::jail::Error> {
-    Attached::wait(jailed, streams, signals)
 }
 
 impl From<Attached> for AgentEnded {
@@ -417,14 +382,13 @@ mod tests {
 
     #[test]
     fn the_environment_is_fixed_but_for_a_harmless_name_of_the_terminal() {
-        let names = |agent: &Agent, proxy| {
-            let names = agent.environment(proxy).into_iter().map(|(name, _)| name);
+        let names = |agent: &Agent| {
+            let names = agent.environment().into_iter().map(|(name, _)| name);
             names.collect::<Vec<_>>().join(std::ffi::OsStr::new(" "))
         };
         let usual = "PATH HOME TMPDIR LANG TZ HYDRANT_SOCKET";
-        assert_eq!(names(&agent("x\u{1b}[2J"), false), usual);
-        assert_eq!(names(&agent("xterm"), false), *format!("{usual} TERM"));
-        let proxy = "HTTP_PROXY HTTPS_PROXY http_proxy https_proxy";
-        assert_eq!(names(&agent(""), true), *format!("{usual} TERM {proxy}"));
+        assert_eq!(names(&agent("x\u{1b}[2J")), usual);
+        assert_eq!(names(&agent("xterm")), *format!("{usual} TERM"));
+        assert_eq!(names(&agent("")), *format!("{usual} TERM"));
     }
 }
