@@ -185,7 +185,7 @@ impl Governor {
         for warning in due {
             warnings.push(warning.to_string());
             entries.push(Entry {
-                subject: warning.entry().subject,
+                subject: Some(warning.subject()),
                 ..entry(Event::BudgetWarning)
             });
         }
