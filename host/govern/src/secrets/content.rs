@@ -159,23 +159,20 @@ struct Quoted<'a> {
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_escaped = |c: char| matches!(c, '"' | '\\') || c.is_control();
-        let mut rest = self.text;
+        let text = self.text;
         if self.longest {
             // The longest escape of one byte has six.
-            return write!(f, "\"{rest}{rest}{rest}{rest}{rest}{rest}\"");
+            return write!(f, "\"{text}{text}{text}{text}{text}{text}\"");
         }
         f.write_char('"')?;
-        while let Some((plain, escaped)) = rest.find(is_escaped).map(|at| rest.split_at(at)) {
-            f.write_str(plain)?;
-            let mut left = escaped.chars();
-            match left.next().unwrap_or_default() {
-                c @ ('"' | '\\') => write!(f, "\\{c}")?,
-                c => write!(f, "\\u{:04X}", u32::from(c))?,
+        for c in text.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                c if c.is_control() => write!(f, "\\u{:04X}", u32::from(c))?,
+                c => f.write_char(c)?,
             }
-            rest = left.as_str();
         }
-        f.write_str(rest)?;
         f.write_char('"')
     }
 }
