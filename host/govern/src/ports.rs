@@ -116,6 +116,21 @@ pub struct WireResponse {
     pub network_bytes: u64,
 }
 
+impl WireResponse {
+    /// The values of the headers of this name.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
+        self.headers
+            .iter()
+            .filter(move |(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_slice())
+    }
+
+    /// The value of the first header of this name.
+    pub(crate) fn header(&self, name: &str) -> Option<&[u8]> {
+        self.all(name).next()
+    }
+}
+
 /// HTTP: one exchange, no redirect, no cookie jar, no proxy of the environment, certificates verified.
 ///
 /// Every address that the name resolves to is checked, and the connection goes to one that was.

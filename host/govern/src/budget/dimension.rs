@@ -1,27 +1,28 @@
 //! What is counted.
 
-use serde::{Deserialize, Serialize};
+use crate::registry::sql::words;
 
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dimension {
-    /// Calls.
-    Steps,
-    /// Milliseconds.
-    WallClockMs,
-    /// Bytes sent and received.
-    NetworkBytes,
-    /// Bytes of files written.
-    StorageBytes,
-    /// Milliseconds of processor time.
-    CpuMs,
-    /// Mebibytes, the peak.
-    MemoryMb,
-    /// As a frontend reports them.
-    LlmTokens,
-    /// Millionths of a dollar, as a frontend reports them.
-    CostUsd,
+words! {
+    /// What is counted.
+    #[derive(PartialOrd, Ord)]
+    pub Dimension {
+        /// Calls.
+        Steps => "steps",
+        /// Milliseconds.
+        WallClockMs => "wall-clock-ms",
+        /// Bytes sent and received.
+        NetworkBytes => "network-bytes",
+        /// Bytes of files written.
+        StorageBytes => "storage-bytes",
+        /// Milliseconds of processor time.
+        CpuMs => "cpu-ms",
+        /// Mebibytes, the peak.
+        MemoryMb => "memory-mb",
+        /// As a frontend reports them.
+        LlmTokens => "llm-tokens",
+        /// Millionths of a dollar, as a frontend reports them.
+        CostUsd => "cost-usd",
+    }
 }
 
 impl Dimension {
@@ -36,21 +37,6 @@ impl Dimension {
         Self::LlmTokens,
         Self::CostUsd,
     ];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Steps => "steps",
-            Self::WallClockMs => "wall-clock-ms",
-            Self::NetworkBytes => "network-bytes",
-            Self::StorageBytes => "storage-bytes",
-            Self::CpuMs => "cpu-ms",
-            Self::MemoryMb => "memory-mb",
-            Self::LlmTokens => "llm-tokens",
-            Self::CostUsd => "cost-usd",
-        }
-    }
 
     /// Per run; none: only tracked.
     #[must_use]

@@ -18,15 +18,19 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chain::{Entry, Event, Used};
-use crate::manifest::{HTTP_BYTES, HTTP_MILLISECONDS};
+use crate::chain::Used;
 use hydrant_plan::{Operation, Stage};
 
 pub use dimension::Dimension;
-pub use rules::{Admission, Exhausted, Rules};
+pub use rules::{Exhausted, Rules};
 
 /// Where a warning is due, in percent.
 const WARNINGS: [u8; 2] = [50, 80];
+
+/// What a request is expected to take.
+const HTTP_BYTES: u64 = 10_000;
+/// How long an HTTP stage is expected to take.
+const HTTP_MILLISECONDS: u64 = 2_000;
 
 /// What a run used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -47,12 +51,10 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// For the chain; the caller adds whose.
+    /// What the chain says of it.
     #[must_use]
-    pub fn entry(&self) -> Entry {
-        let mut entry = Entry::new(Event::BudgetWarning);
-        entry.subject = Some(format!("{} {} %", self.dimension.as_str(), self.percent));
-        entry
+    pub fn subject(&self) -> String {
+        format!("{} {} %", self.dimension.as_str(), self.percent)
     }
 }
 
@@ -70,15 +72,19 @@ impl Budget {
         self.used.get(&dimension).copied().unwrap_or(0)
     }
 
-    /// Admits a call and takes the step that it certainly uses. Whoever calls this has the budget for itself.
+    /// Admits a call and takes the step that it certainly uses; returns the warnings of [`Rules::admit`]. Whoever calls this has the budget for itself.
     ///
     /// # Errors
     ///
     /// As [`Rules::admit`]; then nothing is taken.
-    pub fn reserve(&mut self, rules: &Rules, estimate: &Estimate) -> Result<Admission, Exhausted> {
-        let admission = rules.admit(self, estimate)?;
+    pub fn reserve(
+        &mut self,
+        rules: &Rules,
+        estimate: &Estimate,
+    ) -> Result<Vec<String>, Exhausted> {
+        let warnings = rules.admit(self, estimate)?;
         self.add(Dimension::Steps, 1);
-        Ok(admission)
+        Ok(warnings)
     }
 
     /// Gives back the step of a call that was not made after all.

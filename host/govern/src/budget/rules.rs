@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::{Budget, Dimension, Estimate};
-use crate::chain::{Entry, Event, Outcome};
 use crate::config::{BudgetPolicy, Budgets, DimensionBudget, Limit};
 use crate::failure::{Code, Failure};
 
@@ -11,13 +10,6 @@ use crate::failure::{Code, Failure};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
     limits: BTreeMap<Dimension, (u64, BudgetPolicy)>,
-}
-
-/// A call may begin.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Admission {
-    /// Limits that are reached and only warned of.
-    pub warnings: Vec<String>,
 }
 
 /// A call may not begin.
@@ -41,16 +33,6 @@ impl Exhausted {
             format!("the budget for {name} is used up"),
         )
         .at_path(format!("budget.{name}"))
-    }
-
-    /// For the chain; the caller adds whose.
-    #[must_use]
-    pub fn entry(&self) -> Entry {
-        let mut entry = Entry::new(Event::BudgetExhausted);
-        entry.subject = Some(self.dimension.as_str().to_owned());
-        entry.outcome = Outcome::Denied;
-        entry.code = Some(Code::BudgetExhausted);
-        entry
     }
 }
 
@@ -91,13 +73,13 @@ impl Rules {
         }
     }
 
-    /// Whether a call may begin.
+    /// Whether a call may begin; returns the limits that are reached and only warned of.
     ///
     /// # Errors
     ///
     /// The first dimension, in the order of [`Dimension`], of which there is not enough.
-    pub fn admit(&self, budget: &Budget, estimate: &Estimate) -> Result<Admission, Exhausted> {
-        let mut admission = Admission::default();
+    pub fn admit(&self, budget: &Budget, estimate: &Estimate) -> Result<Vec<String>, Exhausted> {
+        let mut warnings = Vec::new();
         for (dimension, (limit, policy)) in &self.limits {
             let used = budget.used(*dimension);
             let expected = estimate.of_dimension(*dimension);
@@ -111,9 +93,7 @@ impl Rules {
             }
             if *policy == BudgetPolicy::SoftWarn {
                 let name = dimension.as_str();
-                admission
-                    .warnings
-                    .push(format!("the budget for {name} is used up"));
+                warnings.push(format!("the budget for {name} is used up"));
                 continue;
             }
             return Err(Exhausted {
@@ -122,7 +102,7 @@ impl Rules {
                 amount: (*limit).max(expected).max(1),
             });
         }
-        Ok(admission)
+        Ok(warnings)
     }
 }
 

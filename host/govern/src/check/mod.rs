@@ -146,14 +146,10 @@ fn checked(
     keep_secrets(&mut operation, onboarding);
     let policy_digest = policy_digest(&operation)
         .map_err(|error| Failure::new(Code::InvalidPlan, error.to_string()))?;
-    let facts = manifest::Facts {
-        source: load.source,
-        skill_digest: load.digest,
-        policy_digest: &policy_digest,
-    };
     let is_usable = operation.status == Status::Ok;
+    let manifest = || manifest::make(skill, &operation, load.source, load.digest, &policy_digest);
     Ok(CheckedOperation {
-        manifest: is_usable.then(|| manifest::make(skill, &operation, facts)),
+        manifest: is_usable.then(manifest),
         policy_digest,
         operation,
     })

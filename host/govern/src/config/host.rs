@@ -15,10 +15,7 @@ pub struct NotAHost(String, &'static str);
 /// `host:port` or `[v6]:port`, both exact.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "String")]
-pub struct HostPort {
-    host: String,
-    port: u16,
-}
+pub struct HostPort(HostPattern);
 
 impl HostPort {
     /// From `host:port` or `[v6]:port`.
@@ -27,26 +24,22 @@ impl HostPort {
     ///
     /// Anything else, a pattern too.
     pub fn parse(text: &str) -> Result<Self, NotAHost> {
-        let error = || NotAHost(text.to_owned(), "host:port");
-        match split(text.trim()).ok_or_else(error)? {
-            (host, Some(port)) => Ok(Self {
-                host: canonical(host).ok_or_else(error)?,
-                port,
-            }),
-            (_, None) => Err(error()),
-        }
+        let pattern = HostPattern::parse(text).ok();
+        let pair = pattern.filter(|pattern| pattern.port.is_some());
+        pair.map(Self)
+            .ok_or_else(|| NotAHost(text.to_owned(), "host:port"))
     }
 
     /// Whether it is this pair.
     #[must_use]
     pub fn is(&self, pair: &str) -> bool {
-        host_and_port(pair) == Some((self.host.as_str(), self.port))
+        self.0.matches(pair)
     }
 }
 
 impl fmt::Display for HostPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.host, self.port)
+        self.0.fmt(f)
     }
 }
 
@@ -120,19 +113,13 @@ impl HostPattern {
     /// Whether it covers this pair.
     #[must_use]
     pub fn matches(&self, pair: &str) -> bool {
-        let Some((host, port)) = host_and_port(pair) else {
-            return false;
-        };
-        if self.port.is_some_and(|wanted| wanted != port) {
-            return false;
-        }
-        if self.below {
-            host.strip_suffix(self.host.as_str())
-                .and_then(|rest| rest.strip_suffix('.'))
-                .is_some_and(|rest| !rest.is_empty())
-        } else {
-            host == self.host
-        }
+        host_and_port(pair).is_some_and(|(host, port)| {
+            self.covers(&Self {
+                host: host.to_owned(),
+                port: Some(port),
+                below: false,
+            })
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::plan::Run;
-use crate::chain::{Entry, Event};
+use crate::chain::Event;
 
 /// How many one call may return. Where there are more the answer is withheld: what is not kept might stand in it twice.
 const CAPTURED: usize = 64;
@@ -95,10 +95,8 @@ impl Run<'_> {
     }
 
     fn keep(&mut self, captured: Captured) {
-        self.echo.add_returned(&captured.name, &captured.value);
-        let mut entry = Entry::new(Event::SecretCaptured);
-        entry.subject = Some(captured.name.clone());
-        self.entries.push(entry);
+        self.echo.add(&captured.name, &captured.value, true);
+        self.record(Event::SecretCaptured, captured.name.clone());
         self.captured.push(captured);
     }
 

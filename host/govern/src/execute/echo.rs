@@ -25,17 +25,8 @@ struct Known {
 }
 
 impl Echo {
-    /// A value that is sent.
-    pub(super) fn add(&mut self, name: &str, value: &SecretString) {
-        self.insert(name, value, false);
-    }
-
-    /// A value that was taken out of a response.
-    pub(super) fn add_returned(&mut self, name: &str, value: &SecretString) {
-        self.insert(name, value, true);
-    }
-
-    fn insert(&mut self, name: &str, value: &SecretString, returned: bool) {
+    /// Adds a value that is sent, or that was taken out of a response because the operation returns it.
+    pub(super) fn add(&mut self, name: &str, value: &SecretString, returned: bool) {
         let redactor = Redactor::new([value]);
         let is_known = self
             .values

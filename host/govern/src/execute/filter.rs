@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
+use super::no_jail;
 use super::plan::{Produced, Run, filled};
 use crate::failure::{Code, Failure};
 use crate::ports::{Component, Components};
@@ -79,7 +80,8 @@ impl Run<'_> {
         // In the jail, with no files, no network and no secrets.
         let input = self.standard_input(stdin)?;
         let caps = self.caps_left();
-        let (bytes, used) = self.call.jails.text_tool(tool, &words, &input, caps)?;
+        let jails = self.call.jails.ok_or_else(no_jail)?;
+        let (bytes, used) = jails.text_tool(tool, &words, &input, caps)?;
         self.used.cpu_ms = self.used.cpu_ms.saturating_add(used.cpu_ms);
         Ok(Produced::plain(bytes))
     }

@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 use super::output_file::Whose;
 use super::plan::{Produced, Run};
 use super::redirect::{self, Hop};
-use crate::chain::{Entry, Event, Outcome};
+use crate::chain::Event;
 use crate::config::pair_of;
 use crate::failure::{Code, Failure};
 use crate::ports::{WireFailure, WireLimits, WireRequest, WireResponse};
@@ -124,16 +124,14 @@ impl Run<'_> {
         let filled = http_request(stage, &self.call.operation.hosts, fill);
         let used = used.into_inner();
         for (name, value) in &used {
-            self.echo.add(name, value);
+            self.echo.add(name, value, false);
         }
         let request = filled?;
         let mut names: Vec<&str> = used.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
         for name in names {
-            let mut entry = Entry::new(Event::SecretInjected);
-            entry.subject = Some(format!("{name} {pair}"));
-            self.entries.push(entry);
+            self.record(Event::SecretInjected, format!("{name} {pair}"));
         }
         let secrets = used.into_iter().map(|(_, value)| value).collect();
         Ok((request, secrets))
@@ -153,15 +151,15 @@ impl Run<'_> {
             let response = match self.exchange(&request, &allowed) {
                 Ok(response) => response,
                 // The address is part of what a hop is checked for, and so are the host's own rules.
-                Err(failure) if hops > 0 && failure.code == Code::PrivateAddress => {
+                Err(failure) => {
+                    let why = match failure.code {
+                        Code::PrivateAddress if hops > 0 => "its address is not public",
+                        Code::HostDenied if hops > 0 => &failure.message,
+                        _ => return Err(failure),
+                    };
                     let target = pair_of(&request.url).unwrap_or_default();
-                    return Err(self.redirect_denied(&target, "its address is not public"));
+                    return Err(self.redirect_denied(&target, why));
                 }
-                Err(failure) if hops > 0 && failure.code == Code::HostDenied => {
-                    let target = pair_of(&request.url).unwrap_or_default();
-                    return Err(self.redirect_denied(&target, &failure.message));
-                }
-                Err(failure) => return Err(failure),
             };
             if !stage.follow {
                 return Ok((response, request.url, followed));
@@ -192,11 +190,7 @@ impl Run<'_> {
             Code::RedirectDenied,
             format!("a redirect to {target} is refused: {why}"),
         );
-        let mut entry = Entry::new(Event::RedirectDenied);
-        entry.subject = Some(target);
-        entry.outcome = Outcome::Denied;
-        entry.code = Some(Code::RedirectDenied);
-        self.entries.push(entry);
+        self.record_denied(Event::RedirectDenied, target, Code::RedirectDenied);
         failure
     }
 
@@ -331,11 +325,10 @@ impl Run<'_> {
         members.insert("headers".to_owned(), headers.into());
         members.insert("redirects".to_owned(), followed.into());
         let mut produced = Produced {
-            bytes,
             members,
-            has_content: true,
             media,
             http_error: response.status >= 400,
+            ..Produced::plain(bytes)
         };
         if let Some(file) = &stage.output_file {
             let path = self.filled(&file.path)?;
@@ -348,13 +341,7 @@ impl Run<'_> {
                     .to_owned(),
                 _ => path,
             };
-            let mut file = self.write_output(&path, Whose::of(&file.path), &produced.bytes)?;
-            if !self.echo.is_empty()
-                && super::result::goes_to_file(&produced.bytes)
-                && let Some(file) = file.as_object_mut()
-            {
-                file.insert("unscanned".to_owned(), true.into());
-            }
+            let file = self.write_output(&path, Whose::of(&file.path), &produced.bytes)?;
             produced
                 .members
                 .insert("files".to_owned(), vec![file].into());

@@ -16,7 +16,7 @@ impl Run<'_> {
     pub(super) fn read_file(&mut self, stage: &ReadFileStage) -> Result<Produced, Failure> {
         let mut bytes = Vec::new();
         for name in &stage.paths {
-            bytes.extend_from_slice(&self.call.files.get(name)?.bytes);
+            bytes.extend_from_slice(self.call.files.get(name)?);
         }
         let bytes = match &stage.excerpt {
             Some(excerpt) => cut(&bytes, excerpt)

@@ -37,7 +37,7 @@ use serde_json::Value;
 
 use crate::chain::{Entry, Used};
 use crate::config::Config;
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::ports::{Components, Egress, Wire};
 use crate::request::{CallFiles, Inputs, Schemas};
 use crate::sandbox::{Caps, Sandbox, SandboxEnd, SandboxRun};
@@ -47,6 +47,7 @@ pub use captured::Captured;
 pub(crate) use captured::reference;
 pub(crate) use filter::{check_program, is_built_in};
 pub(crate) use output_file::check as check_outputs;
+pub use plan::run;
 
 /// Everything that a plan needs.
 #[derive(Clone, Copy)]
@@ -69,8 +70,8 @@ pub struct Call<'a> {
     pub components: &'a dyn Components,
     /// The proxies of jails.
     pub egress: &'a dyn Egress,
-    /// Runs sandbox stages.
-    pub jails: &'a dyn Jails,
+    /// Runs sandbox stages; none: each is refused.
+    pub jails: Option<&'a dyn Jails>,
     /// A secret's value for this skill, by its expected name and the `host:port` it is sent to, in a sandbox stage the
     /// empty string. `secret-missing` and `secret-unbound` end the stage.
     pub secrets: &'a dyn Fn(&str, &str) -> Result<SecretString, Failure>,
@@ -109,10 +110,12 @@ pub struct Output {
     pub http_error: bool,
 }
 
-/// Runs the stages of an operation.
-#[must_use]
-pub fn run(call: &Call<'_>) -> Done {
-    plan::run(*call)
+/// The refusal of a host without a launcher.
+pub(crate) fn no_jail() -> Failure {
+    Failure::new(
+        Code::JailUnavailable,
+        "this host makes no jails: `hydrant doctor` says why",
+    )
 }
 
 /// Where sandbox stages run: a [`Sandbox`].

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::plan::{Run, filled};
+use super::result::goes_to_file;
 use crate::config::Config;
 use crate::failure::{Code, Failure};
 use crate::request::{CallFiles, Inputs, beneath};
@@ -39,12 +40,20 @@ impl Run<'_> {
         }
         beneath::write_file(&directory, &below, bytes).map_err(failed)?;
         self.used.storage_bytes = self.used.storage_bytes.saturating_add(length);
-        Ok(json!({
+        let mut file = json!({
             "name": below.to_string_lossy(),
             "bytes": length,
             "digest": crate::digest::of_bytes(bytes),
             "path": directory.join(&below).to_string_lossy(),
-        }))
+        });
+        // What is large and no text is not searched again for values that were sent.
+        if !self.echo.is_empty()
+            && goes_to_file(bytes)
+            && let Some(file) = file.as_object_mut()
+        {
+            file.insert("unscanned".to_owned(), true.into());
+        }
+        Ok(file)
     }
 }
 

@@ -12,7 +12,7 @@ use super::result;
 use super::{Call, Done, Output};
 use crate::chain::{Entry, Event, Outcome, Used};
 use crate::failure::{Code, Failure};
-use crate::request::{CallFiles, Fill, Inputs};
+use crate::request::{CallFiles, Fill, Inputs, NEEDED};
 use crate::sandbox::Caps;
 use hydrant_plan::{Segments, Stage};
 
@@ -57,9 +57,11 @@ impl Produced {
     }
 }
 
-pub(super) fn run(call: Call<'_>) -> Done {
+/// Runs the stages of an operation.
+#[must_use]
+pub fn run(call: &Call<'_>) -> Done {
     let mut run = Run {
-        call,
+        call: *call,
         started: Instant::now(),
         used: Used::default(),
         peak_memory_bytes: 0,
@@ -147,12 +149,7 @@ impl Run<'_> {
         let mut members = produced.members;
         if produced.has_content {
             if result::goes_to_file(&produced.bytes) {
-                let mut file = self.write_output("body", Whose::Caller, &produced.bytes)?;
-                if !self.echo.is_empty()
-                    && let Some(file) = file.as_object_mut()
-                {
-                    file.insert("unscanned".to_owned(), true.into());
-                }
+                let file = self.write_output("body", Whose::Caller, &produced.bytes)?;
                 members.insert("files".to_owned(), vec![file].into());
             } else {
                 let (key, value) = result::content(&produced.bytes, produced.media.as_deref());
@@ -163,9 +160,7 @@ impl Run<'_> {
         self.echo.value(&mut value);
         let echoed = self.echo.take_echoed();
         for name in echoed {
-            let mut entry = Entry::new(Event::SecretEcho);
-            entry.subject = Some(name);
-            self.entries.push(entry);
+            self.record(Event::SecretEcho, name);
         }
         self.check_output(&value, produced.http_error);
         Ok(Output {
@@ -234,13 +229,31 @@ impl Run<'_> {
         }
     }
 
+    /// Notes an event for the chain.
+    pub(super) fn record(&mut self, event: Event, subject: String) {
+        self.entries.push(Entry {
+            subject: Some(subject),
+            ..Entry::new(event)
+        });
+    }
+
+    /// Notes for the chain that something was refused.
+    pub(super) fn record_denied(&mut self, event: Event, subject: String, code: Code) {
+        self.entries.push(Entry {
+            subject: Some(subject),
+            outcome: Outcome::Denied,
+            code: Some(code),
+            ..Entry::new(event)
+        });
+    }
+
     /// The failure and the event.
     pub(super) fn exhausted(&mut self, dimension: &str) -> Failure {
-        let mut entry = Entry::new(Event::BudgetExhausted);
-        entry.subject = Some(dimension.to_owned());
-        entry.outcome = Outcome::Denied;
-        entry.code = Some(Code::BudgetExhausted);
-        self.entries.push(entry);
+        self.record_denied(
+            Event::BudgetExhausted,
+            dimension.to_owned(),
+            Code::BudgetExhausted,
+        );
         Failure::new(
             Code::BudgetExhausted,
             format!("the budget for {dimension} is used up"),
@@ -268,14 +281,7 @@ pub(super) fn filled(
         secrets: &secrets,
         previous,
     };
-    let filled = fill.text(segments)?.ok_or_else(|| {
-        let name = segments
-            .inputs()
-            .find(|name| inputs.present(name).is_none());
-        Failure::new(Code::InvalidInput, "this input is needed there")
-            .at_path(name.unwrap_or_default())
-    })?;
-    Ok(filled.text.to_string())
+    Ok(fill.required(segments, NEEDED)?.text.to_string())
 }
 
 pub(super) fn milliseconds(duration: Duration) -> u64 {

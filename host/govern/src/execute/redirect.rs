@@ -1,14 +1,14 @@
 //! One hop of a redirect, under the rules of the first request.
 
+use percent_encoding::percent_decode_str;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 use zeroize::Zeroizing;
 
-use crate::config::Config;
-use crate::config::pair_of;
+use crate::config::{Config, pair_of};
 use crate::failure::{Code, Failure};
 use crate::ports::WireResponse;
-use crate::request::{FilledHeader, FilledRequest};
+use crate::request::{FilledHeader, FilledRequest, has_credentials};
 
 /// What a response says of where to go on.
 pub(super) enum Hop {
@@ -25,11 +25,7 @@ pub(super) fn hop(from: &Url, response: &WireResponse, hosts: &[String], config:
     if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
         return Hop::None;
     }
-    let Some((_, location)) = response
-        .headers
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case("location"))
-    else {
+    let Some(location) = response.header("location") else {
         return Hop::None;
     };
     let refused = |target: &str, why| Hop::Refused {
@@ -46,7 +42,7 @@ pub(super) fn hop(from: &Url, response: &WireResponse, hosts: &[String], config:
     let Some(pair) = pair_of(&to).filter(|_| matches!(to.scheme(), "http" | "https")) else {
         return refused("(no host)", "the target is neither http nor https");
     };
-    if !to.username().is_empty() || to.password().is_some() {
+    if has_credentials(&to) {
         return refused(&pair, "the target holds a user name or a password");
     }
     if from.scheme() == "https" && to.scheme() == "http" {
@@ -78,11 +74,7 @@ pub(super) fn next(
     status: u16,
     secrets: &[SecretString],
 ) -> Result<FilledRequest, Failure> {
-    let elsewhere = (
-        request.url.scheme(),
-        request.url.host(),
-        request.url.port_or_known_default(),
-    ) != (to.scheme(), to.host(), to.port_or_known_default());
+    let elsewhere = request.url.origin() != to.origin();
     let mut next = FilledRequest { url: to, ..request };
     let becomes_get = match status {
         303 => next.method != "HEAD",
@@ -134,10 +126,7 @@ fn drop_echoed(url: &mut Url, secrets: &[SecretString]) -> Result<(), Failure> {
         .query()
         .into_iter()
         .flat_map(|query| query.split('&'))
-        .filter(|pair| {
-            let decoded = Zeroizing::new(decoded(pair));
-            !holds(pair) && !holds(&decoded)
-        })
+        .filter(|pair| !holds(pair) && !holds(&decoded(pair)))
         .map(str::to_owned)
         .collect();
     if url.query().is_some() {
@@ -155,27 +144,8 @@ fn drop_echoed(url: &mut Url, secrets: &[SecretString]) -> Result<(), Failure> {
 }
 
 /// `%XX` and `+` undone; what is not UTF-8 then is replaced.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let mut ahead = rest.clone();
-        let mut digit = || {
-            let digit = char::from(ahead.next()?).to_digit(16)?;
-            u8::try_from(digit).ok()
-        };
-        match byte {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                if let (Some(high), Some(low)) = (digit(), digit()) {
-                    bytes.push(high << 4 | low);
-                    rest = ahead;
-                } else {
-                    bytes.push(b'%');
-                }
-            }
-            other => bytes.push(other),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+fn decoded(text: &str) -> Zeroizing<String> {
+    let blanks = Zeroizing::new(text.replace('+', " "));
+    let decoded = percent_decode_str(&blanks).decode_utf8_lossy();
+    Zeroizing::new(decoded.into_owned())
 }

@@ -2,9 +2,11 @@
 
 use std::cell::RefCell;
 
-use secrecy::SecretString;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
+use super::no_jail;
 use super::plan::{Produced, Run};
 use crate::chain::{Entry, Event, Outcome};
 use crate::failure::{Code, Failure};
@@ -14,6 +16,7 @@ use hydrant_plan::{Program, SandboxStage, Segments};
 impl Run<'_> {
     pub(super) fn sandboxed(&mut self, stage: &SandboxStage) -> Result<Produced, Failure> {
         let call = self.call;
+        let jails = call.jails.ok_or_else(no_jail)?;
         let policy =
             call.operation.policy.as_ref().ok_or_else(|| {
                 Failure::new(Code::InvalidPlan, "a sandbox stage without a policy")
@@ -55,11 +58,14 @@ impl Run<'_> {
         for name in &policy.secrets {
             mounted.push((name.clone(), (call.secrets)(name, "")?));
         }
-        self.note_injected(&mounted);
+        for (name, value) in &mounted {
+            self.echo.add(name, value, false);
+            self.record(Event::SecretInjected, format!("{name} sandbox"));
+        }
         let files: Vec<(String, Vec<u8>)> = call
             .files
             .iter()
-            .map(|(name, file)| (name.to_owned(), file.bytes.clone()))
+            .map(|(name, bytes)| (name.clone(), bytes.clone()))
             .collect();
         let caps = self.caps_left();
         self.entries.push(Entry::new(Event::JailStarted));
@@ -74,7 +80,7 @@ impl Run<'_> {
             let redacted = echo.borrow_mut().bytes(bytes.to_vec());
             (redacted != bytes).then_some(redacted)
         };
-        let end = call.jails.run(&SandboxRun {
+        let end = jails.run(&SandboxRun {
             stage,
             argv: &argv,
             args: &args,
@@ -94,15 +100,6 @@ impl Run<'_> {
         self.ended(end)
     }
 
-    fn note_injected(&mut self, secrets: &[(String, SecretString)]) {
-        for (name, value) in secrets {
-            self.echo.add(name, value);
-            let mut entry = Entry::new(Event::SecretInjected);
-            entry.subject = Some(format!("{name} sandbox"));
-            self.entries.push(entry);
-        }
-    }
-
     fn ended(&mut self, end: Result<SandboxEnd, Failure>) -> Result<Produced, Failure> {
         let mut finished = Entry::new(Event::JailFinished);
         let end = match end {
@@ -115,11 +112,8 @@ impl Run<'_> {
             }
         };
         for refusal in end.egress.iter().flat_map(|report| &report.refusals) {
-            let mut entry = Entry::new(Event::EgressDenied);
-            entry.subject = Some(self.echo.folded(&refusal.target));
-            entry.outcome = Outcome::Denied;
-            entry.code = Some(refusal.code);
-            self.entries.push(entry);
+            let target = self.echo.folded(&refusal.target);
+            self.record_denied(Event::EgressDenied, target, refusal.code);
         }
         finished.resources_consumed = Some(end.used);
         if end.exhausted.is_some() {
@@ -160,9 +154,7 @@ impl Run<'_> {
                 }
             }
             Err(_) => {
-                use base64::Engine as _;
-                let encoded = base64::engine::general_purpose::STANDARD.encode(&stdout);
-                members.insert("stdout-b64".to_owned(), encoded.into());
+                members.insert("stdout-b64".to_owned(), STANDARD.encode(&stdout).into());
             }
         }
         members.insert(
@@ -179,11 +171,9 @@ impl Run<'_> {
         }
         members.insert("files".to_owned(), json!(end.files));
         Produced {
-            bytes: stdout,
             members,
             has_content: false,
-            media: None,
-            http_error: false,
+            ..Produced::plain(stdout)
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::caller::Lifetime;
 use super::{Caller, Governor};
 use crate::budget::{Budget, Dimension, Estimate, Exhausted, Rules, Warning};
-use crate::chain::Used;
+use crate::chain::{Entry, Event, Outcome, Used};
 use crate::failure::Failure;
 use crate::locked;
 use crate::registry::{Registered, approvals, session};
@@ -52,7 +52,10 @@ impl Governor {
         let (name, lifetime) = self.charged(caller)?;
         let budget = match lifetime {
             Lifetime::Command => Budget::default(),
-            Lifetime::Connection => self.connection(&name),
+            Lifetime::Connection => {
+                let connections = locked(&self.connections);
+                connections.get(&name).cloned().unwrap_or_default()
+            }
             Lifetime::Named => self
                 .state
                 .read(|database| session::budget(database, &name))?
@@ -66,12 +69,12 @@ impl Governor {
         };
         let rules = Rules::new(&self.config.budgets, &extensions);
         match rules.admit(&budget, &Estimate::of(&found.operation)) {
-            Ok(admission) => Ok(Session {
+            Ok(warnings) => Ok(Session {
                 name,
                 lifetime,
                 rules,
                 budget,
-                warnings: admission.warnings,
+                warnings,
             }),
             Err(exhausted) => Err(self.exhausted(caller, found, &name, &exhausted)?),
         }
@@ -86,8 +89,8 @@ impl Governor {
     ) -> Result<(), Failure> {
         let estimate = Estimate::of(&found.operation);
         match self.change(session, |rules, budget| budget.reserve(rules, &estimate))? {
-            Ok(admission) => {
-                session.warnings = admission.warnings;
+            Ok(warnings) => {
+                session.warnings = warnings;
                 Ok(())
             }
             Err(exhausted) => Err(self.exhausted(caller, found, &session.name, &exhausted)?),
@@ -159,19 +162,17 @@ impl Governor {
         exhausted: &Exhausted,
     ) -> Result<Failure, Failure> {
         let who = caller.who();
-        let of_operation = found.entry(exhausted.entry().event, &who);
-        let entry = crate::chain::Entry {
-            subject: exhausted.entry().subject,
-            outcome: exhausted.entry().outcome,
-            code: exhausted.entry().code,
-            ..of_operation
-        };
-        self.state.append(vec![entry])?;
+        let dimension = exhausted.dimension.as_str();
         let failure = exhausted.failure();
+        self.state.append(vec![Entry {
+            subject: Some(dimension.to_owned()),
+            outcome: Outcome::Denied,
+            code: Some(failure.code),
+            ..found.entry(Event::BudgetExhausted, &who)
+        }])?;
         if !exhausted.ask {
             return Ok(failure);
         }
-        let dimension = exhausted.dimension.as_str();
         let asked =
             approvals::ask_budget(&self.state, name, dimension, exhausted.amount, &who, self)?;
         Ok(failure.with_approval(asked.id))
@@ -180,8 +181,8 @@ impl Governor {
     /// Returns the session that a call is charged to, and how long its budget is kept. An account has no end, so its budget
     /// begins anew each day.
     fn charged(&self, caller: &Caller) -> Result<(String, Lifetime), Failure> {
-        let (session, lifetime) = (caller.session().to_owned(), caller.lifetime());
-        let Some(account) = caller.account() else {
+        let (session, lifetime) = (caller.session().to_owned(), caller.lifetime);
+        let Some(account) = &caller.account else {
             return Ok((session, lifetime));
         };
         let now = self.state.now();
@@ -194,12 +195,5 @@ impl Governor {
         }
         let today: String = now.to_string().chars().take(10).collect();
         Ok((format!("{account}-{today}"), Lifetime::Named))
-    }
-
-    fn connection(&self, name: &str) -> Budget {
-        locked(&self.connections)
-            .get(name)
-            .cloned()
-            .unwrap_or_default()
     }
 }

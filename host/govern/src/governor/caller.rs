@@ -15,11 +15,11 @@ const MAX_SESSION: usize = 64;
 pub struct Caller {
     client: Client,
     session: String,
-    lifetime: Lifetime,
+    pub(super) lifetime: Lifetime,
     /// The session whose budget is charged where this one has none of its own. `s-…`
-    account: Option<String>,
+    pub(super) account: Option<String>,
     /// What `by` says for the decisions of this caller.
-    name: String,
+    pub(super) name: String,
 }
 
 /// When a session ends.
@@ -40,13 +40,24 @@ impl Caller {
     ///
     /// `store-unavailable` where the system has no random numbers: callers must not share a session by accident.
     pub fn new(client: Client) -> Result<Self, Failure> {
-        Ok(Self {
+        let random = hydrant_base::random_hex::<16>().map_err(|error| {
+            Failure::new(Code::StoreUnavailable, format!("no random bytes: {error}"))
+        })?;
+        Ok(Self::in_session(
             client,
-            session: format!("s-{}", random_hex()?),
-            lifetime: Lifetime::Command,
+            format!("s-{random}"),
+            Lifetime::Command,
+        ))
+    }
+
+    fn in_session(client: Client, session: String, lifetime: Lifetime) -> Self {
+        Self {
+            client,
+            session,
+            lifetime,
             account: None,
             name: OPERATOR.to_owned(),
-        })
+        }
     }
 
     /// A connection, whose calls share a session.
@@ -78,13 +89,7 @@ impl Caller {
             Some(_) => session.to_owned(),
             None => format!("s-{session}"),
         };
-        Ok(Self {
-            client,
-            session,
-            lifetime: Lifetime::Named,
-            account: None,
-            name: OPERATOR.to_owned(),
-        })
+        Ok(Self::in_session(client, session, Lifetime::Named))
     }
 
     /// Sets the name of a person or a token, for `by` of what this caller decides.
@@ -126,18 +131,6 @@ impl Caller {
         format!("r-{name}")
     }
 
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) fn account(&self) -> Option<&str> {
-        self.account.as_deref()
-    }
-
-    pub(super) fn lifetime(&self) -> Lifetime {
-        self.lifetime
-    }
-
     pub(super) fn who(&self) -> Who {
         Who {
             client: Some(self.client),
@@ -146,13 +139,4 @@ impl Caller {
             run: Some(self.run()),
         }
     }
-}
-
-/// 32 hex digits from the system's generator.
-fn random_hex() -> Result<String, Failure> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        Failure::new(Code::StoreUnavailable, format!("no random bytes: {error}"))
-    })?;
-    Ok(crate::digest::hex(&bytes))
 }

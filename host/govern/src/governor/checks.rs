@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use secrecy::SecretString;
 
 use super::{Caller, Governor};
-use crate::chain::Used;
 use crate::client::Frontend;
-use crate::execute::{self, Jails};
+use crate::execute;
 use crate::failure::{Code, Failure};
 use crate::registry::approvals::Permit;
 use crate::registry::{Registered, bindings};
 use crate::request::{CallFiles, Inputs};
-use crate::sandbox::{Caps, Sandbox, SandboxEnd, SandboxRun};
+use crate::sandbox::Sandbox;
 use crate::secrets::Place;
 use hydrant_plan::{Policy, Stage};
 
@@ -85,7 +84,7 @@ impl Governor {
     }
 
     fn sandbox(&self) -> Result<&Sandbox, Failure> {
-        self.sandbox.as_ref().ok_or_else(no_jail)
+        self.sandbox.as_ref().ok_or_else(execute::no_jail)
     }
 
     /// Returns the secrets of a call, each of which has to be there and bound.
@@ -125,30 +124,4 @@ pub(super) fn unbound(name: &str, found: &Registered, host: &str) -> Failure {
     .with_hint(format!(
         "`hydrant secrets set {name} --skill {skill}`, or `hydrant secrets bind`"
     ))
-}
-
-/// The jails of a host without a launcher: every sandbox stage is refused.
-pub(super) struct NoJail;
-
-impl Jails for NoJail {
-    fn run(&self, _: &SandboxRun<'_>) -> Result<SandboxEnd, Failure> {
-        Err(no_jail())
-    }
-
-    fn text_tool(
-        &self,
-        _: &str,
-        _: &[String],
-        _: &[u8],
-        _: Caps,
-    ) -> Result<(Vec<u8>, Used), Failure> {
-        Err(no_jail())
-    }
-}
-
-fn no_jail() -> Failure {
-    Failure::new(
-        Code::JailUnavailable,
-        "this host makes no jails: `hydrant doctor` says why",
-    )
 }

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 
 use super::budgets::Session;
-use super::checks::{NoJail, unbound};
+use super::checks::unbound;
 use super::{Caller, Governor};
 use crate::chain::{Entry, Event, Outcome, Used};
 use crate::digest;
@@ -185,7 +185,7 @@ impl Governor {
         for warning in due {
             warnings.push(warning.to_string());
             entries.push(Entry {
-                subject: warning.entry().subject,
+                subject: Some(warning.subject()),
                 ..entry(Event::BudgetWarning)
             });
         }
@@ -242,10 +242,6 @@ impl Governor {
                 .read(|database| registry::code_file(database, digest))
                 .ok()
         };
-        let jails: &dyn Jails = match &self.sandbox {
-            Some(sandbox) => sandbox,
-            None => &NoJail,
-        };
         execute::run(&Call {
             skill_id: &found.skill.skill.id,
             operation: &found.operation,
@@ -256,7 +252,10 @@ impl Governor {
             wire: self.wire.as_ref(),
             components: self.components.as_ref(),
             egress: self.egress.as_ref(),
-            jails,
+            jails: self
+                .sandbox
+                .as_ref()
+                .map(|sandbox| -> &dyn Jails { sandbox }),
             secrets: &secrets,
             code_file: &code_file,
             caps: prepared.session.caps(),

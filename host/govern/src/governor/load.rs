@@ -97,13 +97,10 @@ impl Governor {
             .try_load(caller, request, &mut source)
             .inspect_err(|failure| {
                 let entry = Entry {
-                    session: Some(caller.session().to_owned()),
-                    run: Some(caller.run()),
-                    client: Some(caller.client()),
                     derived_from: source,
                     outcome: Outcome::Denied,
                     code: Some(failure.code),
-                    ..Entry::new(Event::SkillRejected)
+                    ..caller.who().entry(Event::SkillRejected)
                 };
                 // The load is refused all the same.
                 if let Err(error) = self.state.append(vec![entry]) {

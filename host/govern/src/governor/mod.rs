@@ -39,6 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use hydrant_jail::Launcher;
+use rusqlite::Connection;
 
 use crate::budget::Budget;
 use crate::config::Config;
@@ -49,6 +50,7 @@ use crate::request::Schemas;
 use crate::sandbox::{Sandbox, Settings};
 use crate::secrets::SecretStore;
 use crate::state::State;
+use crate::time::Time;
 use redaction::CachedRedactor;
 
 pub use call::{Execute, Onboard, Show};
@@ -122,6 +124,15 @@ impl Governor {
             egress: ports.egress,
             installed: ports.installed.iter().map(|id| fold(id)).collect(),
         })
+    }
+
+    /// Reads the database at the chain's time.
+    fn look<T>(
+        &self,
+        look: impl FnOnce(&Connection, Time) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let now = self.state.now();
+        self.state.read(|database| look(database, now))
     }
 }
 

@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hydrant_jail::Cancellation;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Caller, Governor};
 use crate::execute::reference;
 use crate::failure::{Code, Failure};
 use crate::onboarding::{Given, Onboarding, Path, Step, StepKind, Store, StoreTarget, fit};
-use crate::registry::approvals::{self, Approval, HumanAction, Status};
+use crate::registry::approvals::{self, Approval, Status};
 use crate::registry::onboarding::{
     self, OnboardingState, Plan, Progress, StepResult, StepStatus, question,
 };
-use crate::registry::{self, Registered, SkillHead, fold, memory};
+use crate::registry::{self, Registered, SkillHead, View, fold, memory};
 use crate::secrets::SecretState;
 
 /// The outcome of trying a step: the output of its operation, or why it is not done.
@@ -115,10 +115,9 @@ impl Governor {
         if !onboarding.required || onboarding.uses(&found.operation) {
             return Ok(());
         }
-        let now = self.state.now();
-        let state = self.state.read(|database| {
+        let state = self.look(|database, now| {
             let plan = onboarding::plan_of(database, head)?;
-            plan.map(|plan| plan.progress(database, self, now))
+            plan.map(|plan| plan.progress(View::new(database, None, self, now)))
                 .transpose()
         })?;
         let state = state.map(|progress| progress.state);
@@ -154,15 +153,16 @@ impl<'a> OnboardingRun<'a> {
     }
 
     fn progress(&self) -> Result<Progress, Failure> {
-        let state = &self.governor.state;
-        let now = state.now();
-        state.read(|database| self.plan.progress(database, self.governor, now))
+        let governor = self.governor;
+        governor.look(|database, now| self.plan.progress(View::new(database, None, governor, now)))
     }
 
     fn is_called(&self, step: &Step) -> Result<bool, Failure> {
-        let state = &self.governor.state;
-        let now = state.now();
-        state.read(|database| self.plan.is_called(database, step, self.governor, now))
+        let governor = self.governor;
+        governor.look(|database, now| {
+            let view = View::new(database, None, governor, now);
+            self.plan.is_called(view, step)
+        })
     }
 
     /// Does as much of a step as is possible now: its call or its question, then the call that verifies it.
@@ -196,13 +196,11 @@ impl<'a> OnboardingRun<'a> {
 
     /// Asks a person, or takes the answer that is there.
     fn ask_person(&self, step: &Step) -> Result<(), Failure> {
-        let action = HumanAction {
-            step: &step.id,
-            action: question(step),
-        };
+        let action = question(step);
         let state = &self.governor.state;
         let who = self.caller.who();
-        let ask = || approvals::ask_human(state, &self.plan.head, &action, &who, self.governor);
+        let (head, around) = (&self.plan.head, self.governor);
+        let ask = || approvals::ask_human(state, head, &step.id, &action, &who, around);
         let asked = ask()?;
         if asked.status != Status::Approved {
             return Ok(());
@@ -223,10 +221,8 @@ impl<'a> OnboardingRun<'a> {
             return Ok(false);
         }
         let governor = self.governor;
-        let now = governor.state.now();
         let states = governor
-            .state
-            .read(|database| governor.secret_states(database, &self.plan.head.folded, now))?;
+            .look(|database, now| governor.secret_states(database, &self.plan.head.folded, now))?;
         Ok(step
             .secrets()
             .all(|(_, name)| states.get(name) == Some(&SecretState::Set)))
@@ -419,11 +415,12 @@ fn shown(plan: &Plan, progress: &Progress, mut tried: BTreeMap<String, Attempt>)
             shown
         })
         .collect();
-    let mut members = Map::new();
-    members.insert("skill-id".to_owned(), json!(plan.head.skill.id));
-    members.insert("state".to_owned(), json!(progress.state));
-    members.insert("required".to_owned(), json!(progress.required));
-    members.insert("steps".to_owned(), json!(steps));
+    let mut shown = json!({
+        "skill-id": plan.head.skill.id,
+        "state": progress.state,
+        "required": progress.required,
+        "steps": steps,
+    });
     let hint = match progress.state {
         OnboardingState::PendingHumanAction => {
             Some("an operator answers with `hydrant approvals approve ID --response JSON`")
@@ -433,8 +430,8 @@ fn shown(plan: &Plan, progress: &Progress, mut tried: BTreeMap<String, Attempt>)
         }
         OnboardingState::NeedsSetup | OnboardingState::Operational => None,
     };
-    if let Some(hint) = hint {
-        members.insert("hint".to_owned(), json!(hint));
+    if let (Some(hint), Value::Object(members)) = (hint, &mut shown) {
+        members.insert("hint".to_owned(), hint.into());
     }
-    Value::Object(members)
+    shown
 }

@@ -107,9 +107,8 @@ impl Governor {
     ///
     /// `store-unavailable`.
     pub fn list(&self, caller: &Caller, since: Option<u64>) -> Result<Value, Failure> {
-        let now = self.state.now();
         let session = Some(caller.session());
-        self.redacted(self.state.read(|database| match since {
+        self.redacted(self.look(|database, now| match since {
             Some(since) => registry::list_since(database, since).map(|list| json!(list)),
             None => registry::list(database, session, self, now).map(|list| json!(list)),
         }))
@@ -121,11 +120,8 @@ impl Governor {
     ///
     /// `unknown-skill`, `store-unavailable`.
     pub fn show(&self, caller: &Caller, skill: &str) -> Result<Value, Failure> {
-        let now = self.state.now();
         let session = Some(caller.session());
-        let shown = self
-            .state
-            .read(|database| registry::show(database, skill, session, self, now));
+        let shown = self.look(|database, now| registry::show(database, skill, session, self, now));
         self.redacted(shown.map(|shown| json!(shown)))
     }
 
@@ -163,10 +159,7 @@ impl Governor {
             })?),
         };
         self.settle_secrets();
-        let now = self.state.now();
-        let list = self
-            .state
-            .read(|database| approvals::list(database, status, now));
+        let list = self.look(|database, now| approvals::list(database, status, now));
         self.redacted(list.map(|list| json!(list)))
     }
 
@@ -176,10 +169,7 @@ impl Governor {
     ///
     /// `invalid-request` where there is no such request; `approval-store`.
     pub fn approval(&self, id: &str) -> Result<Value, Failure> {
-        let now = self.state.now();
-        let shown = self
-            .state
-            .read(|database| approvals::show(database, id, now));
+        let shown = self.look(|database, now| approvals::show(database, id, now));
         self.redacted(shown.map(|shown| json!(shown)))
     }
 
@@ -201,10 +191,8 @@ impl Governor {
                 "a name with other letters than ASCII may look like another one: use the id of the request",
             );
         }
-        let now = self.state.now();
-        let mut list = self
-            .state
-            .read(|database| approvals::list(database, Some(Status::Pending), now))?;
+        let pending = Some(Status::Pending);
+        let mut list = self.look(|database, now| approvals::list(database, pending, now))?;
         list.retain(|approval| approval.kind == Kind::Capability);
         let name = registry::fold(name);
         let is_named =
@@ -239,7 +227,7 @@ impl Governor {
             None => None,
         };
         let verdict = Verdict {
-            by: caller.name().to_owned(),
+            by: caller.name.clone(),
             scope: approve.scope,
             ttl: approve.ttl,
             reason: approve.reason,
@@ -260,7 +248,7 @@ impl Governor {
     ///
     /// As [`approvals::deny`].
     pub fn deny(&self, caller: &Caller, id: &str, reason: Option<&str>) -> Result<Value, Failure> {
-        let verdict = Verdict::new(caller.name(), reason);
+        let verdict = Verdict::new(&caller.name, reason);
         self.settled(approvals::deny(&self.state, id, &verdict, &caller.who()))
     }
 
@@ -275,7 +263,7 @@ impl Governor {
         id: &str,
         reason: Option<&str>,
     ) -> Result<Value, Failure> {
-        let verdict = Verdict::new(caller.name(), reason);
+        let verdict = Verdict::new(&caller.name, reason);
         self.settled(approvals::revoke(&self.state, id, &verdict, &caller.who()))
     }
 
@@ -328,8 +316,7 @@ impl Governor {
     pub fn list_secrets(&self) -> Result<Value, Failure> {
         self.settle_secrets();
         let mut secrets = self.secrets.list()?;
-        let now = self.state.now();
-        let bindings = self.state.read(|database| {
+        let bindings = self.look(|database, now| {
             self.usable(database, &mut secrets, now)?;
             bindings::list(database, now)
         })?;

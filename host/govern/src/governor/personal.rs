@@ -24,7 +24,7 @@ impl Governor {
         if !classes.any(|class| is_pii(class)) {
             return;
         }
-        match caller.lifetime() {
+        match caller.lifetime {
             Lifetime::Command => remove_folder(output),
             Lifetime::Connection => {
                 let mut personal = locked(&self.personal);

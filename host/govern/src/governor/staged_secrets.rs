@@ -68,11 +68,8 @@ impl Governor {
         if owned.of.is_none() && owned.waiting.is_empty() {
             return Ok(());
         }
-        let now = self.state.now();
-        let decided = |ids: &[&str]| {
-            self.state
-                .read(|database| approvals::secret_writes(database, ids, now))
-        };
+        let decided =
+            |ids: &[&str]| self.look(|database, now| approvals::secret_writes(database, ids, now));
         let waiting: Vec<&str> = owned.waiting.iter().map(String::as_str).collect();
         let mut requests = decided(&waiting)?;
         let is_open = |(_, decided): &&(String, SecretWrite)| {
@@ -149,10 +146,7 @@ impl Governor {
             waiting: Vec::new(),
             ..self.owned_secret(skill, name)?
         };
-        let now = self.state.now();
-        let state = self
-            .state
-            .read(|database| state_of(database, &owned, now))?;
+        let state = self.look(|database, now| state_of(database, &owned, now))?;
         match state {
             SecretState::Granted | SecretState::Set => Ok(()),
             SecretState::Missing | SecretState::Waiting => {

@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::config::{Config, pair_of};
 use crate::failure::{Code, Failure};
+use crate::request::has_credentials;
 use hydrant_base::address::is_private_literal;
 
 /// How the last path segment of a skill's address ends.
@@ -152,7 +153,7 @@ pub(super) fn scheme(url: &Url) -> Result<(), Failure> {
 
 /// Refuses an address with a user name or password.
 fn userinfo(url: &Url) -> Result<(), Failure> {
-    if url.username().is_empty() && url.password().is_none() {
+    if !has_credentials(url) {
         return Ok(());
     }
     Err(Failure::new(

@@ -1,6 +1,5 @@
 //! The document itself and nothing else, hop by hop.
 
-use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use crate::digest;
 use crate::failure::{Code, Failure};
 use crate::ports::{Wire, WireLimits, WireRequest, WireResponse};
 use crate::request::beneath::open_file;
+use crate::request::has_credentials;
 
 /// Bytes of a document after decoding.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -116,14 +116,9 @@ fn read(root: &Path, below: &Path) -> Result<Vec<u8>, Failure> {
         )
     };
     let file = open_file(root, below).map_err(failed)?;
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_BYTES {
-        return Err(too_large());
-    }
-    Ok(bytes)
+    hydrant_base::read_at_most(file, 0, MAX_BYTES)
+        .map_err(failed)?
+        .ok_or_else(too_large)
 }
 
 fn get(url: &Url, forced: bool, fetch: &Fetch<'_>) -> Result<(Vec<u8>, Option<String>), Failure> {
@@ -177,11 +172,8 @@ fn exchange(
 }
 
 fn next(url: &Url, response: &WireResponse) -> Result<Url, Failure> {
-    let mut locations = response
-        .headers
-        .iter()
-        .filter(|(name, _)| name.eq_ignore_ascii_case("location"));
-    let (Some((_, location)), None) = (locations.next(), locations.next()) else {
+    let mut locations = response.all("location");
+    let (Some(location), None) = (locations.next(), locations.next()) else {
         return Err(failed("a redirect without one target"));
     };
     let location = std::str::from_utf8(location).ok();
@@ -200,7 +192,7 @@ fn hop(url: &Url, forced: bool, config: &Config) -> Result<(), Failure> {
             "a redirect to a file is not followed",
         ));
     }
-    if !url.username().is_empty() || url.password().is_some() {
+    if has_credentials(url) {
         return Err(Failure::new(
             Code::UrlUserinfo,
             "a redirect to an address with a user name or password is not followed",
@@ -219,11 +211,8 @@ fn document(response: WireResponse) -> Result<(Vec<u8>, Option<String>), Failure
             response.status
         )));
     }
-    let content_type = response
-        .headers
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
-        .and_then(|(_, value)| String::from_utf8(value.clone()).ok());
+    let content_type = response.header("content-type");
+    let content_type = content_type.and_then(|value| String::from_utf8(value.to_vec()).ok());
     Ok((response.body, content_type))
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Execution never uses them; it works on the stages. Their texts hold the names of secrets, never a value.
 
-mod name;
 mod render;
 mod sends;
 
@@ -14,9 +13,7 @@ use serde_json::{Map, Value};
 
 use hydrant_plan::Policy;
 
-pub use name::words;
-pub use render::{Facts, make};
-pub(crate) use render::{HTTP_BYTES, HTTP_MILLISECONDS};
+pub use render::{make, words};
 pub use sends::{Kind, Part, Row, Sends, of as sends};
 
 /// Whether a grant is live.

@@ -2,29 +2,21 @@
 
 use serde_json::{Map, Value};
 
-use super::{Implementation, Manifest, TrustTier, words};
+use super::{Implementation, Manifest, TrustTier};
+use crate::budget::Estimate;
 use hydrant_plan::show::{approval_reason, display, params};
 use hydrant_plan::{JudgedOperation, Program, Runtime, SandboxStage, Segments, Skill, Stage};
 
-/// What a request is expected to take.
-pub(crate) const HTTP_BYTES: u64 = 10_000;
-/// How long an HTTP stage is expected to take.
-pub(crate) const HTTP_MILLISECONDS: u64 = 2_000;
-
-/// What the governor found out about an operation.
-#[derive(Debug, Clone)]
-pub struct Facts<'a> {
-    /// The source identity of the skill: the requested URL without fragment, or the canonical path.
-    pub source: &'a str,
-    /// SHA-256 of the document's bytes.
-    pub skill_digest: &'a str,
-    /// The digest of the sandbox policy; of `null` without one.
-    pub policy_digest: &'a str,
-}
-
-/// Writes the manifest of an operation whose digests, hosts and policy were checked.
+/// Writes the manifest of an operation whose digests, hosts and policy were checked, of a document with this source identity
+/// and digest. `policy_digest` is that of `null` without a policy.
 #[must_use]
-pub fn make(skill: &Skill, operation: &JudgedOperation, facts: Facts<'_>) -> Manifest {
+pub fn make(
+    skill: &Skill,
+    operation: &JudgedOperation,
+    source: &str,
+    skill_digest: &str,
+    policy_digest: &str,
+) -> Manifest {
     let sandboxed = operation
         .stages
         .iter()
@@ -70,26 +62,19 @@ pub fn make(skill: &Skill, operation: &JudgedOperation, facts: Facts<'_>) -> Man
         reasons: operation.reasons.clone(),
         estimated_resources: estimate(operation),
         sandbox_policy: operation.policy.clone(),
-        derived_from: facts.source.to_owned(),
-        skill_digest: facts.skill_digest.to_owned(),
+        derived_from: source.to_owned(),
+        skill_digest: skill_digest.to_owned(),
         op_digest: operation.digest.clone(),
-        policy_digest: facts.policy_digest.to_owned(),
+        policy_digest: policy_digest.to_owned(),
     }
 }
 
 fn estimate(operation: &JudgedOperation) -> Map<String, Value> {
-    let requests = operation
-        .stages
-        .iter()
-        .filter(|stage| matches!(stage, Stage::Http(_)))
-        .count();
-    let requests = u64::try_from(requests).unwrap_or(u64::MAX);
+    let expected = Estimate::of(operation);
     let mut estimate = Map::new();
-    if requests > 0 {
-        let bytes = requests.saturating_mul(HTTP_BYTES);
-        let milliseconds = requests.saturating_mul(HTTP_MILLISECONDS);
-        estimate.insert("network-bytes".to_owned(), bytes.into());
-        estimate.insert("wall-clock-ms".to_owned(), milliseconds.into());
+    if expected.network_bytes > 0 {
+        estimate.insert("network-bytes".to_owned(), expected.network_bytes.into());
+        estimate.insert("wall-clock-ms".to_owned(), expected.wall_clock_ms.into());
     }
     for (name, value) in operation.policy.iter().flat_map(|policy| &policy.resources) {
         match (estimate.get(name).and_then(Value::as_u64), value.as_u64()) {
@@ -168,4 +153,22 @@ pub(super) fn interpreter(runtime: Runtime) -> &'static str {
         Runtime::Go => "go",
         Runtime::Shell => "sh",
     }
+}
+
+/// The words of a name, each with a capital: `create_notebook` is `Create Notebook`.
+#[must_use]
+pub fn words(text: &str) -> String {
+    let mut named = String::new();
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, '_' | '-')) {
+        let mut characters = word.chars();
+        let Some(first) = characters.next() else {
+            continue;
+        };
+        if !named.is_empty() {
+            named.push(' ');
+        }
+        named.extend(first.to_uppercase());
+        named.push_str(characters.as_str());
+    }
+    named
 }

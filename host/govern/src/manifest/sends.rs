@@ -123,30 +123,25 @@ fn quoted(value: &Json) -> String {
     json.replace('{', r"\u007b").replace('}', r"\u007d")
 }
 
-fn placeholder(kind: Kind, word: &str, name: &str) -> Part {
-    Part {
-        kind,
-        shown: format!("{{{word} {}}}", named(name)),
-        name: Some(name.to_owned()),
-        default: None,
-    }
-}
-
 /// Parts of a row while it is made: texts are as they are written.
 #[derive(Default)]
 struct Parts(Vec<Part>);
 
 impl Parts {
+    fn part(&mut self, kind: Kind, shown: String, name: Option<&str>) {
+        self.0.push(Part {
+            kind,
+            shown,
+            name: name.map(str::to_owned),
+            default: None,
+        });
+    }
+
     fn text(&mut self, kind: Kind, text: &str) {
         match self.0.last_mut() {
             _ if text.is_empty() => {}
             Some(last) if last.kind == kind => last.shown.push_str(text),
-            _ => self.0.push(Part {
-                kind,
-                shown: text.to_owned(),
-                name: None,
-                default: None,
-            }),
+            _ => self.part(kind, text.to_owned(), None),
         }
     }
 
@@ -154,25 +149,18 @@ impl Parts {
         self.text(Kind::Constant, text);
     }
 
-    fn secret(&mut self, name: &str) {
-        self.0.push(placeholder(Kind::Secret, "secret", name));
-    }
-
     fn file(&mut self, name: &str) {
-        self.0.push(placeholder(Kind::File, "file", name));
+        self.part(Kind::File, format!("{{file {}}}", named(name)), Some(name));
     }
 
     fn previous(&mut self) {
-        self.0.push(Part {
-            kind: Kind::Previous,
-            shown: "{output of the stage before}".to_owned(),
-            name: None,
-            default: None,
-        });
+        let shown = "{output of the stage before}".to_owned();
+        self.part(Kind::Previous, shown, None);
     }
 
-    fn append(&mut self, others: Self) {
-        for part in others.0 {
+    /// Adds what is not left out.
+    fn append(&mut self, others: Option<Self>) {
+        for part in others.into_iter().flat_map(|others| others.0) {
             match part.kind {
                 Kind::Constant | Kind::Default => self.text(part.kind, &part.shown),
                 _ => self.0.push(part),
@@ -194,10 +182,14 @@ impl Parts {
     }
 }
 
-fn constant(what: &str, text: &str) -> Row {
+fn parts(make: impl FnOnce(&mut Parts)) -> Parts {
     let mut parts = Parts::default();
-    parts.constant(text);
-    parts.row(what)
+    make(&mut parts);
+    parts
+}
+
+fn constant(what: &str, text: &str) -> Row {
+    parts(|parts| parts.constant(text)).row(what)
 }
 
 /// One way to look at the stages of an operation. What is made of absent inputs is left out: those functions answer nothing
@@ -233,25 +225,18 @@ impl View<'_> {
                 for (name, value) in json_args {
                     rows.push(constant("argument", &format!("{name}={value}")));
                 }
-                rows.extend(stdin.iter().filter_map(|text| self.row("reads", "", text)));
+                rows.extend(self.rows("reads", stdin));
                 rows
             }
             Stage::TextTransform { tool, args, stdin } => {
                 let mut rows = vec![constant("program", tool)];
-                rows.extend(
-                    args.iter()
-                        .filter_map(|text| self.row("argument", "", text)),
-                );
-                rows.extend(stdin.iter().filter_map(|text| self.row("reads", "", text)));
+                rows.extend(self.rows("argument", args));
+                rows.extend(self.rows("reads", stdin));
                 rows
             }
-            Stage::Println { text } => self.row("text", "", text).into_iter().collect(),
+            Stage::Println { text } => self.rows("text", [text]).collect(),
             Stage::ReadFile(stage) => {
-                let file = |path: &String| {
-                    let mut parts = Parts::default();
-                    parts.file(path);
-                    parts.row("reads")
-                };
+                let file = |path: &String| parts(|parts| parts.file(path)).row("reads");
                 let mut rows: Vec<Row> = stage.paths.iter().map(file).collect();
                 if let Some(excerpt) = &stage.excerpt {
                     let (tool, unit) = (&excerpt.tool, &excerpt.unit);
@@ -267,17 +252,17 @@ impl View<'_> {
     fn http(self, stage: &HttpStage) -> Vec<Row> {
         let mut parts = Parts::default();
         parts.constant(&format!("{} ", stage.method));
-        match &stage.url_input {
-            Some(name) => drop(self.input(&mut parts, name, |url| {
+        parts.append(match &stage.url_input {
+            Some(name) => self.input(name, |url| {
                 url.as_str().map_or_else(|| url.to_string(), str::to_owned)
-            })),
+            }),
             // A path without one of its inputs is no request.
-            None => drop(self.complete().segments(&mut parts, &stage.url)),
-        }
+            None => self.complete().segments(&stage.url),
+        });
         let query = self.pairs(&stage.query, Encoding::Query, "&");
         if !query.0.is_empty() {
             parts.constant("?");
-            parts.append(query);
+            parts.append(Some(query));
         }
         let mut rows = vec![parts.row("request")];
         for header in &stage.headers {
@@ -286,16 +271,16 @@ impl View<'_> {
         if let Some(basic) = &stage.basic {
             let mut parts = Parts::default();
             parts.constant("Authorization: Basic ");
-            let _ = self.complete().segments(&mut parts, &basic.user);
+            parts.append(self.complete().segments(&basic.user));
             parts.constant(":");
-            let _ = self.complete().segments(&mut parts, &basic.password);
+            parts.append(self.complete().segments(&basic.password));
             rows.push(parts.row("header"));
         }
         let cookies = self.pairs(&stage.cookies, Encoding::Header, "; ");
         if !cookies.0.is_empty() {
             let mut parts = Parts::default();
             parts.constant("Cookie: ");
-            parts.append(cookies);
+            parts.append(Some(cookies));
             rows.push(parts.row("header"));
         }
         if !stage.removed_headers.is_empty() {
@@ -309,7 +294,7 @@ impl View<'_> {
             None => {}
         }
         if let Some(file) = &stage.output_file {
-            rows.extend(self.complete().row("saved as", "", &file.path));
+            rows.extend(self.complete().rows("saved as", [&file.path]));
         }
         if stage.follow {
             rows.push(constant("redirects", "followed, to the same hosts"));
@@ -334,18 +319,8 @@ impl View<'_> {
                 vec![constant("program", &program)]
             }
         };
-        rows.extend(
-            stage
-                .args
-                .iter()
-                .filter_map(|word| self.row("argument", "", word)),
-        );
-        rows.extend(
-            stage
-                .stdin
-                .iter()
-                .filter_map(|text| self.row("reads", "", text)),
-        );
+        rows.extend(self.rows("argument", &stage.args));
+        rows.extend(self.rows("reads", &stage.stdin));
         for name in &stage.env_inputs {
             let value = Segments::input(name.as_str(), Encoding::Argv);
             rows.extend(self.row("variable", &format!("{name}="), &value));
@@ -362,72 +337,72 @@ impl View<'_> {
     }
 
     fn row(self, what: &str, before: &str, value: &Segments) -> Option<Row> {
+        let value = self.segments(value)?;
         let mut parts = Parts::default();
         parts.constant(before);
-        self.segments(&mut parts, value)?;
+        parts.append(Some(value));
         Some(parts.row(what))
     }
 
-    fn segments(self, parts: &mut Parts, segments: &Segments) -> Option<()> {
+    fn rows<'s>(
+        self,
+        what: &str,
+        values: impl IntoIterator<Item = &'s Segments>,
+    ) -> impl Iterator<Item = Row> {
+        let values = values.into_iter();
+        values.filter_map(move |value| self.row(what, "", value))
+    }
+
+    fn segments(self, segments: &Segments) -> Option<Parts> {
+        let mut parts = Parts::default();
         for segment in &segments.0 {
             match segment {
                 Segment::Literal { lit } => parts.constant(lit),
-                Segment::Secret { secret, .. } => parts.secret(secret),
-                Segment::Input { input, .. } => self.input(parts, input, |value| {
-                    let one = Segments(vec![segment.clone()]);
-                    self.filled(|fill| {
-                        fill.text(&one)
-                            .ok()
-                            .flatten()
-                            .map(|text| text.text.to_string())
-                    })
-                    .unwrap_or_else(|| value.to_string())
-                })?,
+                Segment::Secret { secret, .. } => {
+                    let shown = format!("{{secret {}}}", named(secret));
+                    parts.part(Kind::Secret, shown, Some(secret));
+                }
+                Segment::Input { input, .. } => {
+                    let written = |value: &Json| {
+                        let one = Segments(vec![segment.clone()]);
+                        self.filled(|fill| fill.text(&one).ok().flatten())
+                            .map_or_else(|| value.to_string(), |filled| filled.text.to_string())
+                    };
+                    parts.append(Some(self.input(input, written)?));
+                }
             }
         }
-        Some(())
+        Some(parts)
     }
 
     /// An input, or what its default is written as.
-    fn input(
-        self,
-        parts: &mut Parts,
-        name: &str,
-        written: impl FnOnce(&Json) -> String,
-    ) -> Option<()> {
+    fn input(self, name: &str, written: impl FnOnce(&Json) -> String) -> Option<Parts> {
         let default = self.defaults.present(name);
         let is_required = self.required.contains(name);
-        match default {
-            Some(value) if self.without_input => {
-                parts.text(Kind::Default, &written(value));
-                return Some(());
-            }
-            None if self.without_input && !is_required && !self.needs_all => return None,
-            _ => {}
-        }
         let name_shown = named(name);
         let shown = match default {
+            Some(value) if self.without_input => {
+                return Some(parts(|parts| parts.text(Kind::Default, &written(value))));
+            }
             Some(value) => format!("{{input {name_shown}, default {}}}", quoted(value)),
             None if is_required || self.needs_all => format!("{{input {name_shown}}}"),
+            None if self.without_input => return None,
             None => format!("{{input {name_shown}, optional}}"),
         };
-        parts.0.push(Part {
+        Some(Parts(vec![Part {
             kind: Kind::Input,
             shown,
             name: Some(name.to_owned()),
             default: default.map(Json::nearest),
-        });
-        Some(())
+        }]))
     }
 
     fn pairs(self, pairs: &[Pair], enc: Encoding, between: &str) -> Parts {
         let mut all = Parts::default();
         for pair in pairs {
-            let mut own = Parts::default();
-            if self.pair(&mut own, pair, enc, between).is_none() || own.0.is_empty() {
-                continue;
-            }
-            if !all.0.is_empty() {
+            let own = self.pair(pair, enc, between);
+            let own = own.filter(|own| !own.0.is_empty());
+            if own.is_some() && !all.0.is_empty() {
                 all.constant(between);
             }
             all.append(own);
@@ -435,74 +410,63 @@ impl View<'_> {
         all
     }
 
-    fn pair(self, parts: &mut Parts, pair: &Pair, enc: Encoding, between: &str) -> Option<()> {
+    fn pair(self, pair: &Pair, enc: Encoding, between: &str) -> Option<Parts> {
+        let value = pair.value.as_ref().map(|value| value.0.as_slice());
         if self.without_input
-            && let Some(
-                [
-                    Segment::Input {
-                        input,
-                        style: Some(_),
-                        ..
-                    },
-                ],
-            ) = pair.value.as_ref().map(|value| value.0.as_slice())
+            && let Some([Segment::Input { input, style, .. }]) = value
+            && style.is_some()
             && self.defaults.present(input).is_some()
-            && let Some(texts) = self.filled(|fill| filled_pairs(pair, enc, fill).ok())
+            && let Some((texts, _)) = self.filled(|fill| filled_pairs(pair, enc, fill).ok())
         {
-            parts.text(Kind::Default, &texts.0.join(between));
-            return Some(());
+            let text = texts.join(between);
+            return Some(parts(|parts| parts.text(Kind::Default, &text)));
         }
-        self.segments(parts, &pair.name)?;
+        let mut parts = self.segments(&pair.name)?;
         if let Some(value) = &pair.value {
             parts.constant("=");
-            self.segments(parts, value)?;
-        }
-        Some(())
-    }
-
-    fn body(self, body: &Body) -> Option<Parts> {
-        let mut parts = Parts::default();
-        match body {
-            Body::Text(text) => self.segments(&mut parts, text)?,
-            Body::Json(node) => self.json(&mut parts, node)?,
-            Body::Form(pairs) => parts = self.pairs(pairs, Encoding::Form, "&"),
-            Body::Pieces(pieces) => {
-                for piece in pieces {
-                    match piece {
-                        PieceOut::Text(text) => {
-                            let mut own = Parts::default();
-                            if self.segments(&mut own, text).is_some() {
-                                parts.append(own);
-                            }
-                        }
-                        PieceOut::File { name, .. } => parts.file(name),
-                        PieceOut::Previous { .. } => parts.previous(),
-                    }
-                }
-            }
-            Body::Input {
-                name,
-                media: Media::File,
-            } => parts.file(name),
-            Body::Input { name, media } => {
-                self.input(&mut parts, name, |value| match (media, value) {
-                    (Media::Text, Json::String(text)) => text.clone(),
-                    _ => value.to_string(),
-                })?;
-            }
-            // Each part of it is a row.
-            Body::Multipart(_) => {}
+            parts.append(Some(self.segments(value)?));
         }
         Some(parts)
     }
 
-    fn json(self, parts: &mut Parts, node: &JsonNode) -> Option<()> {
+    fn body(self, body: &Body) -> Option<Parts> {
+        match body {
+            Body::Text(text) => self.segments(text),
+            Body::Json(node) => self.json(node),
+            Body::Form(pairs) => Some(self.pairs(pairs, Encoding::Form, "&")),
+            Body::Pieces(pieces) => {
+                let mut parts = Parts::default();
+                for piece in pieces {
+                    match piece {
+                        PieceOut::Text(text) => parts.append(self.segments(text)),
+                        PieceOut::File { name, .. } => parts.file(name),
+                        PieceOut::Previous { .. } => parts.previous(),
+                    }
+                }
+                Some(parts)
+            }
+            Body::Input {
+                name,
+                media: Media::File,
+            } => Some(parts(|parts| parts.file(name))),
+            Body::Input { name, media } => self.input(name, |value| match (media, value) {
+                (Media::Text, Json::String(text)) => text.clone(),
+                _ => value.to_string(),
+            }),
+            // Each part of it is a row.
+            Body::Multipart(_) => Some(Parts::default()),
+        }
+    }
+
+    fn json(self, node: &JsonNode) -> Option<Parts> {
+        let mut parts = Parts::default();
         match node {
             JsonNode::Value(value) => parts.constant(&value.to_string()),
-            JsonNode::Input(name) => self.input(parts, name, Json::to_string)?,
+            JsonNode::Input(name) => return self.input(name, Json::to_string),
             JsonNode::Text(text) => {
+                let text = self.segments(text)?;
                 parts.constant("\"");
-                self.segments(parts, text)?;
+                parts.append(Some(text));
                 parts.constant("\"");
             }
             JsonNode::Object(members) => {
@@ -510,11 +474,11 @@ impl View<'_> {
                     let key = Value::from(member.key.as_str());
                     (format!("{key}:"), &member.value)
                 });
-                self.collection(parts, ["{", "}"], members);
+                self.collection(&mut parts, ["{", "}"], members);
             }
             JsonNode::Array(items) => {
                 let items = items.iter().map(|item| (String::new(), item));
-                self.collection(parts, ["[", "]"], items);
+                self.collection(&mut parts, ["[", "]"], items);
             }
             JsonNode::TextOfFile(name) => {
                 parts.constant("\"");
@@ -523,7 +487,7 @@ impl View<'_> {
             }
             JsonNode::JsonOfFile(name) => parts.file(name),
         }
-        Some(())
+        Some(parts)
     }
 
     fn collection<'n>(
@@ -533,14 +497,13 @@ impl View<'_> {
         members: impl Iterator<Item = (String, &'n JsonNode)>,
     ) {
         parts.constant(start);
-        let mut is_first = true;
+        let mut between = "";
         for (key, value) in members {
-            let mut own = Parts::default();
-            own.constant(&key);
-            if self.json(&mut own, value).is_some() {
-                parts.constant(if is_first { "" } else { "," });
-                parts.append(own);
-                is_first = false;
+            if let Some(value) = self.json(value) {
+                parts.constant(between);
+                parts.constant(&key);
+                parts.append(Some(value));
+                between = ",";
             }
         }
         parts.constant(end);
@@ -550,7 +513,7 @@ impl View<'_> {
         let mut parts = Parts::default();
         parts.constant(&format!("{}=", part.name));
         match &part.value {
-            PartValue::Text(text) => self.segments(&mut parts, text)?,
+            PartValue::Text(text) => parts.append(Some(self.segments(text)?)),
             PartValue::File(name) | PartValue::TextOfFile(name) => parts.file(name),
             PartValue::Previous(_) => parts.previous(),
         }

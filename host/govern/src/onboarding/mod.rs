@@ -15,7 +15,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::registry::fold;
@@ -58,8 +58,8 @@ pub struct Step {
 }
 
 /// What ends a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all(serialize = "kebab-case", deserialize = "snake_case"))]
 pub enum StepKind {
     /// The operation succeeded.
     ApiCall,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{NAME, Onboarding, Path, Step, StepKind, Store, StoreTarget, names};
@@ -32,7 +32,7 @@ struct Written {
 struct WrittenStep {
     id: String,
     #[serde(rename = "type")]
-    kind: WrittenKind,
+    kind: StepKind,
     operation: Option<String>,
     params: Option<Value>,
     depends_on: Option<Vec<String>>,
@@ -41,25 +41,22 @@ struct WrittenStep {
     verify_on_success: Option<String>,
 }
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "snake_case")]
-enum WrittenKind {
-    ApiCall,
-    HumanAction,
-    Condition,
-}
-
 #[derive(Deserialize)]
 struct WrittenStore {
     from: Option<String>,
     to: String,
 }
 
-#[derive(Deserialize, Default)]
+/// What a person is told.
+#[derive(Deserialize, Serialize, Default)]
+#[serde(rename_all(serialize = "kebab-case"))]
 struct WrittenAction {
-    action_type: Option<String>,
     title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     required_response: Option<Value>,
 }
 
@@ -182,11 +179,7 @@ fn place(index: usize) -> String {
 }
 
 fn of_step(step: WrittenStep, path: &str) -> Result<Step, Failure> {
-    let kind = match step.kind {
-        WrittenKind::ApiCall => StepKind::ApiCall,
-        WrittenKind::HumanAction => StepKind::HumanAction,
-        WrittenKind::Condition => StepKind::Condition,
-    };
+    let kind = step.kind;
     let operation = step.operation.filter(|_| kind != StepKind::HumanAction);
     let mut store: Vec<Store> = Vec::new();
     for (index, written) in step.store.unwrap_or_default().iter().enumerate() {
@@ -205,8 +198,10 @@ fn of_step(step: WrittenStep, path: &str) -> Result<Step, Failure> {
         }
         _ => {}
     }
+    let mut action = step.action.unwrap_or_default();
+    action.title.get_or_insert_with(|| step.id.clone());
     Ok(Step {
-        action: said(&step.action.unwrap_or_default(), &step.id),
+        action: json!(action),
         id: step.id,
         kind,
         operation,
@@ -260,22 +255,6 @@ fn apart(one: &Store, others: &[Store], path: &str) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// What a person is told.
-fn said(action: &WrittenAction, id: &str) -> Value {
-    let mut said = json!({ "title": action.title.as_deref().unwrap_or(id) });
-    let members = [
-        ("action-type", action.action_type.clone().map(Value::from)),
-        ("instructions", action.instructions.clone().map(Value::from)),
-        ("required-response", action.required_response.clone()),
-    ];
-    for (name, value) in members {
-        if let (Some(value), Value::Object(said)) = (value, &mut said) {
-            said.insert(name.to_owned(), value);
-        }
-    }
-    said
 }
 
 fn schema(path: &str, message: &str) -> Failure {

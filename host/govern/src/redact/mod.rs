@@ -62,20 +62,22 @@ impl Redactor {
     /// The text without any value.
     #[must_use]
     pub fn text(&self, text: &str) -> String {
-        match self.bytes(text.as_bytes()) {
-            None => text.to_owned(),
-            // Each form is text, so what is left is.
-            Some(bytes) => String::from_utf8(bytes).unwrap_or_else(|_| REDACTED.to_owned()),
-        }
+        self.replaced(text).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// The text without any value; none where none is in it.
+    fn replaced(&self, text: &str) -> Option<String> {
+        let bytes = self.bytes(text.as_bytes())?;
+        // Each form is text, so what is left is.
+        Some(String::from_utf8(bytes).unwrap_or_else(|_| REDACTED.to_owned()))
     }
 
     /// Every string in a value, and no name: for what has names of our own.
     pub fn texts(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
-                if let Some(bytes) = self.bytes(text.as_bytes()) {
-                    // Each form is text, so what is left is.
-                    *text = String::from_utf8(bytes).unwrap_or_else(|_| REDACTED.to_owned());
+                if let Some(replaced) = self.replaced(text) {
+                    *text = replaced;
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.texts(item)),

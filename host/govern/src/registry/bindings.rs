@@ -89,7 +89,7 @@ pub fn unbind(
     skill_id: Option<&str>,
 ) -> Result<usize, Failure> {
     // Bindings of grants stay: a grant binds before the value is set, and after it is set anew.
-    change.database.run(
+    change.database.changed(
         "DELETE FROM bindings WHERE stored = ?1 AND store = ?2 AND approval = '' AND (?3 IS NULL OR skill = ?3)",
         params![stored, place, skill_id.map(fold)],
     )
@@ -207,8 +207,7 @@ pub(super) fn bind_for_grant(
 /// Deletes the bindings that a grant made, when it ends. A consumed one keeps its own for the call it is for.
 pub(super) fn unbind_grant(change: &Change<'_>, approval: &str) -> Result<(), Failure> {
     let sql = "DELETE FROM bindings WHERE approval = ?1";
-    change.database.run(sql, [approval])?;
-    Ok(())
+    change.database.run(sql, [approval])
 }
 
 /// Gives the bindings that were made before a skill was loaded to the source that it is loaded from now.
@@ -216,8 +215,7 @@ pub(super) fn adopt(change: &Change<'_>, skill: &SkillHead) -> Result<(), Failur
     change.database.run(
         "UPDATE bindings SET source = ?2 WHERE skill = ?1 AND source = ''",
         [&skill.folded, &skill.source],
-    )?;
-    Ok(())
+    )
 }
 
 /// A row of the table.
@@ -246,7 +244,6 @@ impl Row<'_> {
                 self.approval,
                 self.source
             ],
-        )?;
-        Ok(())
+        )
     }
 }

@@ -1,13 +1,12 @@
 //! One capability as lists show it, and where a call of it would stand.
 
-use rusqlite::Connection;
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::approvals::{Question, Standing, standing};
+use super::approvals::{Standing, View};
 use super::name::mixes_scripts;
-use super::{Registered, Surroundings, bindings};
+use super::{Registered, Surroundings};
 use crate::failure::{Code, Failure};
-use crate::time::Time;
 use hydrant_plan::Status;
 
 /// What a call would meet now.
@@ -24,28 +23,6 @@ pub enum CapabilityStatus {
     Unusable,
 }
 
-/// `maps-to`: one core capability, or one for each stage.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum MapsTo {
-    /// Of a plan with one stage.
-    One(String),
-    /// Of any other.
-    Several(Vec<String>),
-}
-
-impl From<Vec<String>> for MapsTo {
-    fn from(mut all: Vec<String>) -> Self {
-        match (all.pop(), all.is_empty()) {
-            (Some(only), true) => Self::One(only),
-            (last, _) => {
-                all.extend(last);
-                Self::Several(all)
-            }
-        }
-    }
-}
-
 /// One capability, as a load and `skill list` show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -57,8 +34,8 @@ pub struct CapabilityRow {
     pub mixed_scripts: bool,
     /// Other names of the operation.
     pub aliases: Vec<String>,
-    /// Core capabilities.
-    pub maps_to: MapsTo,
+    /// The core capability of a plan with one stage, or a list of those of its stages.
+    pub maps_to: Value,
     /// What a call would meet now. A missing tool does not change it.
     pub status: CapabilityStatus,
     /// Of an unusable one.
@@ -84,21 +61,13 @@ pub struct CapabilityRow {
 
 impl CapabilityRow {
     /// Returns the row of an operation, and why it needs an approval now.
-    pub(super) fn read(
-        database: &Connection,
-        found: &Registered,
-        session: Option<&str>,
-        around: &dyn Surroundings,
-        now: Time,
-    ) -> Result<(Self, Vec<String>), Failure> {
+    pub(super) fn read(view: View<'_>, found: &Registered) -> Result<(Self, Vec<String>), Failure> {
         if found.usable().is_err() {
-            return Ok((Self::new(found, around, None, true), Vec::new()));
+            return Ok((Self::new(found, view.around, None, true), Vec::new()));
         }
-        let reasons = reasons_of(database, found, around, now);
-        let asked = Question::about(found, session, &reasons, now);
-        let stands = standing(database, &asked)?;
-        let row = Self::new(found, around, Some(stands), asked.by_policy);
-        Ok((row, reasons))
+        let stands = view.stands(found)?;
+        let row = Self::new(found, view.around, Some(stands.standing), stands.by_policy);
+        Ok((row, stands.reasons))
     }
 
     /// Makes the row of an operation that stands there; none: it is unusable.
@@ -123,7 +92,10 @@ impl CapabilityRow {
             mixed_scripts: mixes_scripts(&found.skill.skill.id)
                 || mixes_scripts(&found.operation.id),
             aliases: found.operation.aliases.clone(),
-            maps_to: found.delegates().into(),
+            maps_to: match found.delegates().as_slice() {
+                [only] => json!(only),
+                all => json!(all),
+            },
             status,
             code: match &found.operation.status {
                 Status::Ok => None,
@@ -138,17 +110,4 @@ impl CapabilityRow {
             approval_id: approval.map(|approval| approval.id),
         }
     }
-}
-
-/// Returns why an operation needs an approval now. A binding that cannot be read counts as none, so that the reason stays.
-pub(super) fn reasons_of(
-    database: &Connection,
-    found: &Registered,
-    around: &dyn Surroundings,
-    now: Time,
-) -> Vec<String> {
-    let bound = |name: &str, hosts: &[String]| {
-        bindings::is_bound(database, &found.skill, name, hosts, now).unwrap_or(false)
-    };
-    around.reasons(&found.operation, &bound)
 }

@@ -82,8 +82,7 @@ pub(super) fn note(
     change.database.run(
         "INSERT OR REPLACE INTO history (generation, capability, id, change) VALUES (?1, ?2, ?3, ?4)",
         params![generation, found.folded, found.capability, step],
-    )?;
-    Ok(())
+    )
 }
 
 /// Returns what changed after generation `since`.

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::approvals::derivation;
+use super::approvals::{View, derivation};
 use super::capability_row::{CapabilityRow, CapabilityStatus};
 use super::history::generation;
 use super::onboarding::{OnboardingState, Progress, plan_of};
@@ -147,14 +147,15 @@ pub fn list(
     around: &dyn Surroundings,
     now: Time,
 ) -> Result<List, Failure> {
+    let view = View::new(database, session, around, now);
     let listed = |head: SkillHead| {
         let operations = Registered::of_skill(database, head.clone())?;
-        let rows = operations.iter().map(|found| {
-            CapabilityRow::read(database, found, session, around, now).map(|(row, _)| row)
-        });
+        let rows = operations
+            .iter()
+            .map(|found| CapabilityRow::read(view, found).map(|(row, _)| row));
         Ok(ListedSkill {
             capabilities: rows.collect::<Result<_, _>>()?,
-            onboarding: progress(database, &head, around, now)?.map(|progress| progress.state),
+            onboarding: progress(view, &head)?.map(|progress| progress.state),
             skill_id: head.skill.id,
             name: head.skill.name,
             version: head.skill.version,
@@ -173,14 +174,9 @@ pub fn list(
 }
 
 /// Returns where the onboarding of a skill stands; none where it has none, or was registered before its steps were checked.
-fn progress(
-    database: &Connection,
-    head: &SkillHead,
-    around: &dyn Surroundings,
-    now: Time,
-) -> Result<Option<Progress>, Failure> {
-    match plan_of(database, head) {
-        Ok(Some(plan)) => plan.progress(database, around, now).map(Some),
+fn progress(view: View<'_>, head: &SkillHead) -> Result<Option<Progress>, Failure> {
+    match plan_of(view.database, head) {
+        Ok(Some(plan)) => plan.progress(view).map(Some),
         Ok(None) => Ok(None),
         Err(failure) if failure.code == Code::Schema => Ok(None),
         Err(failure) => Err(failure),
@@ -206,9 +202,10 @@ pub fn show(
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let (document, instructions) = text.ok_or_else(|| store("a skill without a document"))?;
+    let view = View::new(database, session, around, now);
     let mut capabilities = Vec::new();
     for found in Registered::of_skill(database, head.clone())? {
-        let (row, reasons) = CapabilityRow::read(database, &found, session, around, now)?;
+        let (row, reasons) = CapabilityRow::read(view, &found)?;
         let manifest = found.manifest.clone().map(|mut manifest| {
             if row.status == CapabilityStatus::Approved {
                 manifest.trust_tier = TrustTier::Granted;
@@ -229,7 +226,7 @@ pub fn show(
             row,
         });
     }
-    let onboarding_progress = progress(database, &head, around, now)?;
+    let onboarding_progress = progress(view, &head)?;
     let skill = head.skill;
     Ok(SkillDetails {
         capabilities,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::approvals::{
-    self, Question, Standing, end_over, grant_by_policy, open_capability, pending_of_skill,
-    standing, supersede_changed,
+    self, Standing, Stands, View, end_over, grant_by_policy, open_capability, pending_of_skill,
+    supersede_changed,
 };
-use super::capability_row::{CapabilityRow, reasons_of};
+use super::capability_row::CapabilityRow;
 use super::history::{Step, advance, generation, note};
 use super::name::{check, check_reserved, fold, fold_capability};
 use super::onboarding::{self, OnboardingState};
@@ -191,7 +191,7 @@ pub fn load(
     let onboarding = match onboarding::plan_of(change.database, &head)? {
         Some(plan) => {
             onboarding::sweep(change, &plan)?;
-            Some(plan.progress(change.database, around, change.now)?)
+            Some(plan.progress(View::of(change, who, around))?)
         }
         None => {
             onboarding::forget(change, &head.folded)?;
@@ -420,11 +420,13 @@ fn ask(
     if found.usable().is_err() {
         return Ok(CapabilityRow::new(found, around, None, true));
     }
-    let reasons = reasons_of(change.database, found, around, change.now);
-    let asked = Question::about(found, who.session.as_deref(), &reasons, change.now);
-    let by_policy = asked.by_policy;
+    let Stands {
+        standing,
+        reasons,
+        by_policy,
+    } = View::of(change, who, around).stands(found)?;
     let has_changed = comparison.steps.contains_key(&found.folded);
-    let stands = match standing(change.database, &asked)? {
+    let stands = match standing {
         Standing::Granted(None) => {
             Standing::Granted(Some(Box::new(grant_by_policy(change, found, who, around)?)))
         }

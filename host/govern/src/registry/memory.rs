@@ -31,7 +31,7 @@ pub fn get(database: &Connection, skill: &str, name: &str) -> Result<Option<Valu
 /// `limit` over 256 keys of a skill or 64 KiB of a value; `store-unavailable`.
 pub fn set(change: &Change<'_>, skill: &str, name: &str, value: &Value) -> Result<(), Failure> {
     let text = fits(value)?;
-    let rows = change.database.run(
+    let rows = change.database.changed(
         "INSERT INTO memory (skill, name, value)
          SELECT ?1, ?2, ?3 WHERE (SELECT count(*) FROM memory WHERE skill = ?1) < ?4
             OR EXISTS (SELECT 1 FROM memory WHERE skill = ?1 AND name = ?2)

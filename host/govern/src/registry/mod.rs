@@ -38,7 +38,8 @@ pub mod unmapped;
 #[cfg(test)]
 mod tests;
 
-pub use capability_row::{CapabilityRow, CapabilityStatus, MapsTo};
+pub(crate) use approvals::View;
+pub use capability_row::{CapabilityRow, CapabilityStatus};
 pub(crate) use find::still_registered;
 pub use find::{code_file, find, find_capability};
 pub use history::{Since, generation, list_since};

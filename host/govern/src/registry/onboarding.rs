@@ -13,14 +13,13 @@ use super::approvals::{self, Approval, Status};
 use super::find::still_registered;
 use super::name::fold;
 use super::sql::{Json, Queries};
-use super::{SkillHead, Surroundings, Who, memory, store};
+use super::{SkillHead, View, Who, memory, store};
 use crate::chain::{Entry, Event, Outcome};
 use crate::digest;
 use crate::failure::Failure;
 use crate::onboarding::{Onboarding, Step, StepKind, StoreTarget};
 use crate::secrets::SecretState;
 use crate::state::Change;
-use crate::time::Time;
 
 const SUBJECT_DOMAIN: &[u8] = b"hydrant.onboarding-step.v1\n";
 
@@ -151,27 +150,18 @@ fn digests(database: &Connection, skill: &str, name: &str) -> Result<Option<Stri
 #[must_use]
 pub fn question(step: &Step) -> Value {
     let mut question = step.action.clone();
-    let goes: Vec<Value> = step
-        .store
-        .iter()
-        .map(|store| {
-            let to = match &store.to {
-                StoreTarget::Memory(key) => format!("memory:{key}"),
-                StoreTarget::Secret(name) => format!("secret:{name}"),
-            };
-            json!({ "from": store.from.pointer(), "to": to })
-        })
-        .collect();
+    let goes = step.store.iter().map(|store| {
+        let to = match &store.to {
+            StoreTarget::Memory(key) => format!("memory:{key}"),
+            StoreTarget::Secret(name) => format!("secret:{name}"),
+        };
+        json!({ "from": store.from.pointer(), "to": to })
+    });
+    let goes: Vec<Value> = goes.collect();
     if let (Value::Object(question), false) = (&mut question, goes.is_empty()) {
         question.insert("store".to_owned(), Value::Array(goes));
     }
     question
-}
-
-/// A row of the table.
-struct Row {
-    subject: String,
-    verified: bool,
 }
 
 /// The steps that were called or answered.
@@ -190,16 +180,11 @@ impl Plan {
     /// # Errors
     ///
     /// `store-unavailable`, `approval-store`.
-    pub fn progress(
-        &self,
-        database: &Connection,
-        around: &dyn Surroundings,
-        now: Time,
-    ) -> Result<Progress, Failure> {
-        let states = self.states(database, around, now)?;
+    pub(crate) fn progress(&self, view: View<'_>) -> Result<Progress, Failure> {
+        let states = self.states(view)?;
         let mut steps = Vec::new();
         for step in &self.onboarding.steps {
-            steps.push(self.step(database, step, &states, now)?);
+            steps.push(self.step(view, step, &states)?);
         }
         let has = |status| {
             steps
@@ -223,31 +208,19 @@ impl Plan {
     }
 
     /// Whether the step was called or answered, so that it is left to be verified only.
-    pub(crate) fn is_called(
-        &self,
-        database: &Connection,
-        step: &Step,
-        around: &dyn Surroundings,
-        now: Time,
-    ) -> Result<bool, Failure> {
-        let states = self.states(database, around, now)?;
+    pub(crate) fn is_called(&self, view: View<'_>, step: &Step) -> Result<bool, Failure> {
+        let states = self.states(view)?;
         Ok(states.called.contains(step.id.as_str()))
     }
 
-    fn states(
-        &self,
-        database: &Connection,
-        around: &dyn Surroundings,
-        now: Time,
-    ) -> Result<StepStates<'_>, Failure> {
-        let rows = self.rows(database)?;
-        let mut steps = self.onboarding.steps.iter();
-        let is_asked = steps.any(|step| {
-            let row = rows.get(&step.id).filter(|row| self.is_about(step, row));
-            row.is_some() && step.secrets().next().is_some()
-        });
+    fn states(&self, view: View<'_>) -> Result<StepStates<'_>, Failure> {
+        let rows = self.rows(view.database)?;
+        let mut called = self.onboarding.steps.iter();
+        let is_asked =
+            called.any(|step| rows.contains_key(&step.id) && step.secrets().next().is_some());
         let secrets = if is_asked {
-            around.secrets(database, &self.head.folded, now)
+            let skill = &self.head.folded;
+            view.around.secrets(view.database, skill, view.now)
         } else {
             Ok(BTreeMap::new())
         };
@@ -258,7 +231,7 @@ impl Plan {
         });
         let mut states = StepStates::default();
         for step in &self.onboarding.steps {
-            let Some(row) = rows.get(&step.id).filter(|row| self.is_about(step, row)) else {
+            let Some(is_verified) = rows.get(&step.id) else {
                 continue;
             };
             // It counts whether the secrets are there, and not who gave or refused which of them.
@@ -272,7 +245,7 @@ impl Plan {
             }
             if !is_lacking {
                 states.called.insert(step.id.as_str());
-                if row.verified {
+                if *is_verified {
                     states.done.insert(step.id.as_str());
                 }
             }
@@ -282,14 +255,13 @@ impl Plan {
 
     fn step(
         &self,
-        database: &Connection,
+        view: View<'_>,
         step: &Step,
         states: &StepStates<'_>,
-        now: Time,
     ) -> Result<StepProgress, Failure> {
         let done = &states.done;
         let asked = match step.kind {
-            StepKind::HumanAction => approvals::human(database, &self.head, &step.id)?
+            StepKind::HumanAction => approvals::human(view.database, &self.head, &step.id)?
                 .filter(|asked| asked.subject.details.as_ref() == Some(&question(step))),
             StepKind::ApiCall | StepKind::Condition => None,
         };
@@ -298,13 +270,10 @@ impl Plan {
         } else if !step.depends_on.iter().all(|id| done.contains(id.as_str())) {
             StepStatus::Blocked
         } else {
-            match asked
-                .as_ref()
-                .filter(|_| !states.called.contains(step.id.as_str()))
-            {
-                Some(asked) if asked.is_over(now) => StepStatus::Ready,
+            match asked.as_ref().filter(|asked| !asked.is_over(view.now)) {
+                _ if states.called.contains(step.id.as_str()) => StepStatus::Ready,
                 Some(asked) if asked.status == Status::Pending => StepStatus::Pending,
-                Some(asked) if asked.status == Status::Denied && now < asked.expires_at => {
+                Some(asked) if asked.status == Status::Denied && view.now < asked.expires_at => {
                     StepStatus::Denied
                 }
                 _ => StepStatus::Ready,
@@ -325,20 +294,18 @@ impl Plan {
         })
     }
 
-    fn is_about(&self, step: &Step, row: &Row) -> bool {
-        self.subjects.get(&step.id) == Some(&row.subject)
-    }
-
-    fn rows(&self, database: &Connection) -> Result<BTreeMap<String, Row>, Failure> {
-        let rows = database.all(
+    /// Returns the steps that were called or answered with what they are about now, and whether each is verified.
+    fn rows(&self, database: &Connection) -> Result<BTreeMap<String, bool>, Failure> {
+        let rows: Vec<(String, String, bool)> = database.all(
             "SELECT step, subject, verified FROM onboarding WHERE skill = ?1",
             [&self.head.folded],
-            |row| {
-                let (subject, verified) = (row.get(1)?, row.get(2)?);
-                Ok((row.get(0)?, Row { subject, verified }))
-            },
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )?;
-        Ok(rows.into_iter().collect())
+        let rows = rows.into_iter();
+        Ok(rows
+            .filter(|(step, subject, _)| self.subjects.get(step) == Some(subject))
+            .map(|(step, _, is_verified)| (step, is_verified))
+            .collect())
     }
 }
 
@@ -430,8 +397,7 @@ pub(super) fn forget(change: &Change<'_>, skill: &str) -> Result<(), Failure> {
     change.database.run(sql, [skill])?;
     change
         .database
-        .run("DELETE FROM memory WHERE skill = ?1", [skill])?;
-    Ok(())
+        .run("DELETE FROM memory WHERE skill = ?1", [skill])
 }
 
 /// Deletes what was done and kept for steps that the document does not have any more.
@@ -452,6 +418,5 @@ pub(super) fn sweep(change: &Change<'_>, plan: &Plan) -> Result<(), Failure> {
     change.database.run(
         "DELETE FROM memory WHERE skill = ?1 AND name NOT IN (SELECT value FROM json_each(?2))",
         params![plan.head.folded, Json(&keys)],
-    )?;
-    Ok(())
+    )
 }

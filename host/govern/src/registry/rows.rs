@@ -101,16 +101,14 @@ impl SkillHead {
                 Json(&self.skill),
                 Json(&self.files),
             ],
-        )?;
-        Ok(())
+        )
     }
 
     /// Deletes the skill and its operations.
     pub(super) fn delete(&self, change: &Change<'_>) -> Result<(), Failure> {
         change
             .database
-            .run("DELETE FROM skills WHERE folded = ?1", [&self.folded])?;
-        Ok(())
+            .run("DELETE FROM skills WHERE folded = ?1", [&self.folded])
     }
 
     /// Returns a chain entry about this skill.
@@ -253,15 +251,13 @@ impl Registered {
         change.database.run(
             "INSERT OR REPLACE INTO removed (capability, skill, folded, generation) VALUES (?1, ?2, ?3, ?4)",
             params![self.folded, self.skill.folded, fold(&self.operation.id), generation],
-        )?;
-        Ok(())
+        )
     }
 
     /// Forgets that the operation was removed: it is there again.
     pub(super) fn forget_removed(&self, change: &Change<'_>) -> Result<(), Failure> {
         let sql = "DELETE FROM removed WHERE capability = ?1";
-        change.database.run(sql, [&self.folded])?;
-        Ok(())
+        change.database.run(sql, [&self.folded])
     }
 
     /// Refuses an operation that is unusable.
@@ -305,8 +301,7 @@ pub(super) fn sweep_removed(change: &Change<'_>) -> Result<(), Failure> {
         "DELETE FROM removed WHERE rowid IN
             (SELECT rowid FROM removed ORDER BY generation DESC, rowid DESC LIMIT -1 OFFSET ?1)",
         [REMEMBERED],
-    )?;
-    Ok(())
+    )
 }
 
 /// Writes the bytes of code files that are not there yet.
@@ -328,6 +323,5 @@ pub(super) fn sweep_code_files(change: &Change<'_>) -> Result<(), Failure> {
     change.database.run(
         "DELETE FROM code_files WHERE digest NOT IN (SELECT value FROM skills, json_each(skills.files))",
         [],
-    )?;
-    Ok(())
+    )
 }

@@ -63,8 +63,7 @@ pub fn keep_budget(
         "DELETE FROM sessions WHERE rowid IN
             (SELECT rowid FROM sessions ORDER BY used_at DESC, rowid DESC LIMIT -1 OFFSET ?1)",
         [SESSIONS],
-    )?;
-    Ok(())
+    )
 }
 
 /// Returns what grants of kind `budget` added to a session, by dimension.

@@ -13,7 +13,12 @@ use crate::time::Time;
 /// Queries of a connection or a transaction.
 pub(crate) trait Queries {
     /// Runs a statement and returns how many rows it changed.
-    fn run(&self, sql: &str, params: impl Params) -> Result<usize, Failure>;
+    fn changed(&self, sql: &str, params: impl Params) -> Result<usize, Failure>;
+
+    /// Runs a statement.
+    fn run(&self, sql: &str, params: impl Params) -> Result<(), Failure> {
+        self.changed(sql, params).map(drop)
+    }
 
     /// Returns all rows.
     fn all<T>(
@@ -44,7 +49,7 @@ pub(crate) trait Queries {
 }
 
 impl Queries for Connection {
-    fn run(&self, sql: &str, params: impl Params) -> Result<usize, Failure> {
+    fn changed(&self, sql: &str, params: impl Params) -> Result<usize, Failure> {
         self.prepare_cached(sql)
             .and_then(|mut query| query.execute(params))
             .map_err(store)

@@ -36,9 +36,8 @@ impl FilledBody {
 pub(super) fn body(body: &Body, fill: Fill<'_>) -> Result<Option<FilledBody>, Failure> {
     let filled = match body {
         Body::Text(segments) => fill.text(segments)?.map(|filled| FilledBody {
-            bytes: Zeroizing::new(filled.text.as_bytes().to_vec()),
             secret: filled.secret,
-            content_type: None,
+            ..FilledBody::plain(filled.text.as_bytes().to_vec())
         }),
         Body::Json(node) => {
             let mut filled = FilledBody::plain(Vec::new());
@@ -93,10 +92,10 @@ fn multipart(parts: &[MultipartPart], fill: Fill<'_>) -> Result<FilledBody, Fail
             }
             PartValue::File(name) => {
                 head.filename = head.filename.or_else(|| name.rsplit('/').next());
-                multipart.part(&head, &fill.files.get(name)?.bytes)?;
+                multipart.part(&head, fill.files.get(name)?)?;
             }
             PartValue::TextOfFile(name) => {
-                multipart.part(&head, &fill.files.get(name)?.bytes)?;
+                multipart.part(&head, fill.files.get(name)?)?;
             }
             PartValue::Previous(_) => {
                 head.filename = head.filename.or(Some("-"));
@@ -104,11 +103,9 @@ fn multipart(parts: &[MultipartPart], fill: Fill<'_>) -> Result<FilledBody, Fail
             }
         }
     }
-    let (bytes, content_type) = multipart.finish();
     Ok(FilledBody {
-        bytes,
         secret,
-        content_type: Some(content_type),
+        ..multipart.finish()
     })
 }
 
@@ -123,7 +120,7 @@ fn pieces(pieces: &[PieceOut], fill: Fill<'_>) -> Result<FilledBody, Failure> {
                 }
                 continue;
             }
-            PieceOut::File { name, r#use } => (fill.files.get(name)?.bytes.as_slice(), *r#use),
+            PieceOut::File { name, r#use } => (fill.files.get(name)?, *r#use),
             PieceOut::Previous { r#use } => (fill.previous, *r#use),
         };
         match how {
@@ -145,51 +142,48 @@ fn input(name: &str, value: &Json, media: Media, fill: Fill<'_>) -> Result<Fille
     match (media, value) {
         (Media::Json, value) => Ok(FilledBody::plain(value.to_string().into_bytes())),
         (Media::Form, Json::Object(members)) => {
-            let mut pairs = Vec::new();
-            for (key, member) in members {
+            let pair = |(key, item): (&str, &Json)| {
                 let key = encode::form(key.as_bytes());
-                let items = match member {
-                    Json::Array(items) => items.as_slice(),
-                    other => std::slice::from_ref(other),
-                };
-                for item in items.iter().filter(|item| **item != Json::Null) {
-                    pairs.push(format!("{key}={}", encode::form(plain(item).as_bytes())));
-                }
-            }
+                format!("{key}={}", encode::form(plain(item).as_bytes()))
+            };
+            let pairs: Vec<String> = items(members).map(pair).collect();
             Ok(FilledBody::plain(pairs.join("&").into_bytes()))
         }
         (Media::Multipart, Json::Object(members)) => {
             let mut multipart = Multipart::new()?;
-            for (key, member) in members {
-                let items = match member {
-                    Json::Array(items) => items.as_slice(),
-                    other => std::slice::from_ref(other),
+            for (name, item) in items(members) {
+                let is_json = matches!(item, Json::Object(_) | Json::Array(_));
+                let head = PartHead {
+                    name,
+                    filename: None,
+                    content_type: is_json.then_some("application/json"),
                 };
-                for item in items.iter().filter(|item| **item != Json::Null) {
-                    let is_json = matches!(item, Json::Object(_) | Json::Array(_));
-                    let head = PartHead {
-                        name: key,
-                        filename: None,
-                        content_type: is_json.then_some("application/json"),
-                    };
-                    multipart.part(&head, plain(item).as_bytes())?;
-                }
+                multipart.part(&head, plain(item).as_bytes())?;
             }
-            let (bytes, content_type) = multipart.finish();
-            Ok(FilledBody {
-                bytes,
-                secret: false,
-                content_type: Some(content_type),
-            })
+            Ok(multipart.finish())
         }
         (Media::File, Json::Null | Json::Object(_)) => {
-            Ok(FilledBody::plain(fill.files.get(name)?.bytes.clone()))
+            Ok(FilledBody::plain(fill.files.get(name)?.to_vec()))
         }
         (Media::Form | Media::Multipart, _) => Err(of_input(name, "an object is wanted there")),
         (Media::Text | Media::File, value) => {
             scalar(name, value, Encoding::None).map(|text| FilledBody::plain(text.into_bytes()))
         }
     }
+}
+
+/// Each member with its name; of an array each item. What is `null` is left out.
+fn items(members: &[(String, Json)]) -> impl Iterator<Item = (&str, &Json)> {
+    members
+        .iter()
+        .flat_map(|(name, member)| {
+            let items = match member {
+                Json::Array(items) => items.as_slice(),
+                other => std::slice::from_ref(other),
+            };
+            items.iter().map(|item| (name.as_str(), item))
+        })
+        .filter(|(_, item)| **item != Json::Null)
 }
 
 /// A string as it is, anything else as JSON.

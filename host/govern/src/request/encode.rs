@@ -1,35 +1,23 @@
 //! A value written for its place. The interpreter encodes literals by the same sets.
 
-use std::fmt::Write;
-
 use hydrant_plan::Encoding;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-/// Why a value cannot stand in its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unfit {
-    /// It would end the header, or start another.
-    #[error("a header cannot hold control characters")]
-    Control,
-    /// The program would see only what precedes it.
-    #[error("an argument cannot hold NUL")]
-    Nul,
-}
-
-/// The value as it is written there. What is refused depends on the place only, not on how the value is used later.
-pub(super) fn encode(enc: Encoding, text: &str) -> Result<String, Unfit> {
+/// The value as it is written there, or why it cannot stand there. What is refused depends on the place only, not on how the value is used later.
+pub(super) fn encode(enc: Encoding, text: &str) -> Result<String, &'static str> {
     Ok(match enc {
         Encoding::Path | Encoding::Query => percent(text.as_bytes()),
         Encoding::Form => form(text.as_bytes()),
         Encoding::Header => {
-            if text.chars().any(|c| c.is_control() && c != '\t') {
-                return Err(Unfit::Control);
+            if has_control(text) {
+                return Err(IN_HEADER);
             }
             text.to_owned()
         }
         Encoding::JsonString => json_string(text),
         Encoding::Argv => {
             if text.contains('\0') {
-                return Err(Unfit::Nul);
+                return Err("an argument cannot hold NUL");
             }
             text.to_owned()
         }
@@ -37,18 +25,22 @@ pub(super) fn encode(enc: Encoding, text: &str) -> Result<String, Unfit> {
     })
 }
 
+/// Why a value cannot stand in a header: it would end it, or start another.
+pub(super) const IN_HEADER: &str = "a header cannot hold control characters";
+
+/// Whether a text has control characters other than a tab.
+pub(super) fn has_control(text: &str) -> bool {
+    text.chars().any(|c| c.is_control() && c != '\t')
+}
+
 /// Everything but unreserved characters, `/` too; a space is `%20`.
 pub(super) fn percent(bytes: &[u8]) -> String {
-    let mut encoded = String::with_capacity(bytes.len());
-    for byte in bytes {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) {
-            encoded.push(char::from(*byte));
-        } else {
-            // Writing to a string does not fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+    const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~');
+    percent_encode(bytes, RESERVED).to_string()
 }
 
 /// The same with `+` for a space.
@@ -57,7 +49,7 @@ pub(super) fn form(bytes: &[u8]) -> String {
 }
 
 /// As it stands between the quotes of a JSON string.
-pub(super) fn json_string(text: &str) -> String {
+fn json_string(text: &str) -> String {
     let mut quoted = serde_json::Value::from(text).to_string();
     quoted.pop();
     quoted.drain(..1);

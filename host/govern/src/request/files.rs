@@ -4,7 +4,6 @@
 //! are resolved first and not followed afterwards, so that a path cannot be turned elsewhere after it was checked.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -18,16 +17,9 @@ use hydrant_plan::Operation;
 /// All files of a call together, in bytes.
 pub(crate) const FILES_BYTES: u64 = 50 << 20;
 
-/// One file of a call.
-#[derive(Clone, PartialEq, Eq)]
-pub struct CallFile {
-    /// What it holds.
-    pub bytes: Vec<u8>,
-}
-
 /// The files of a call, by the names that the operation uses.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub struct CallFiles(BTreeMap<String, CallFile>);
+pub struct CallFiles(BTreeMap<String, Vec<u8>>);
 
 impl CallFiles {
     /// Reads the files that a call names.
@@ -67,18 +59,18 @@ impl CallFiles {
             left = left
                 .checked_sub(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
                 .ok_or_else(too_many)?;
-            files.insert(name.clone(), CallFile { bytes });
+            files.insert(name.clone(), bytes);
         }
         Ok(Self(files))
     }
 
-    /// The file of that name.
+    /// The bytes of the file of that name.
     ///
     /// # Errors
     ///
     /// `missing-input`.
-    pub fn get(&self, name: &str) -> Result<&CallFile, Failure> {
-        self.0.get(name).ok_or_else(|| {
+    pub fn get(&self, name: &str) -> Result<&[u8], Failure> {
+        self.0.get(name).map(Vec::as_slice).ok_or_else(|| {
             let missing = format!("files.{name}");
             let message = format!("PROMPT_MISSING_INPUT: {missing}");
             Failure::new(Code::MissingInput, message).with_missing(vec![missing])
@@ -86,25 +78,19 @@ impl CallFiles {
     }
 
     /// All of them, by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &CallFile)> {
-        self.0.iter().map(|(name, file)| (name.as_str(), file))
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Vec<u8>)> {
+        self.0.iter()
     }
 
     /// Files that are one character, valid as JSON and as text.
     pub(super) fn stand_ins(names: &[String]) -> Self {
-        let file = |name: &String| {
-            let bytes = b"0".to_vec();
-            (name.clone(), CallFile { bytes })
-        };
+        let file = |name: &String| (name.clone(), b"0".to_vec());
         Self(names.iter().map(file).collect())
     }
 
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &[u8])]) -> Self {
-        let file = |(name, bytes): &(&str, &[u8])| {
-            let bytes = bytes.to_vec();
-            ((*name).to_owned(), CallFile { bytes })
-        };
+        let file = |(name, bytes): &(&str, &[u8])| ((*name).to_owned(), bytes.to_vec());
         Self(files.iter().map(file).collect())
     }
 }
@@ -132,18 +118,9 @@ fn read(path: &Path, directories: &[PathBuf], left: u64) -> Result<Vec<u8>, Fail
         })
         .ok_or_else(denied)?;
     let file = beneath::open_file(&directory, &below).map_err(|_| denied())?;
-    let metadata = file.metadata().map_err(|_| denied())?;
-    if !metadata.is_file() {
-        return Err(denied());
-    }
-    let mut bytes = Vec::new();
-    file.take(left.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|_| denied())?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > left {
-        return Err(too_many());
-    }
-    Ok(bytes)
+    hydrant_base::read_at_most(file, 0, left)
+        .map_err(|_| denied())?
+        .ok_or_else(too_many)
 }
 
 fn too_many() -> Failure {

@@ -6,6 +6,7 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use super::body;
+use super::encode::{IN_HEADER, has_control};
 use super::target::{self, Target};
 use super::text::of_input;
 use super::{Fill, Filled};
@@ -88,18 +89,18 @@ pub fn http_request(
     if let Some(content_type) = body.as_ref().and_then(|body| body.content_type.as_deref()) {
         // The boundary is chosen here; a document cannot know it.
         headers.retain(|header| !header.name.eq_ignore_ascii_case("content-type"));
-        headers.push(constant("Content-Type", content_type));
+        headers.push(FilledHeader::new("Content-Type", content_type, false));
     }
     // No body, because its inputs are absent.
     if body.is_none() && stage.body.is_some() {
         headers.retain(|header| !header.name.eq_ignore_ascii_case("content-type"));
     }
     if !speaks_of(&headers, "accept") {
-        headers.push(constant("Accept", "*/*"));
+        headers.push(FilledHeader::new("Accept", "*/*", false));
     }
     if !speaks_of(&headers, "user-agent") {
         let agent = concat!("hydrant/", env!("CARGO_PKG_VERSION"));
-        headers.push(constant("User-Agent", agent));
+        headers.push(FilledHeader::new("User-Agent", agent, false));
     }
     let bytes: usize = headers
         .iter()
@@ -125,11 +126,13 @@ pub fn http_request(
     })
 }
 
-fn constant(name: &str, value: &str) -> FilledHeader {
-    FilledHeader {
-        name: name.to_owned(),
-        value: WireValue(value.as_bytes().to_vec()),
-        secret: false,
+impl FilledHeader {
+    fn new(name: &str, value: &str, secret: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: WireValue(value.as_bytes().to_vec()),
+            secret,
+        }
     }
 }
 
@@ -140,13 +143,9 @@ fn filled_header(
     filled: &Filled,
 ) -> Result<FilledHeader, Failure> {
     if has_control(&filled.text) {
-        return Err(unfit(segments, "a header cannot hold control characters"));
+        return Err(unfit(segments, IN_HEADER));
     }
-    Ok(FilledHeader {
-        name: name.to_owned(),
-        value: WireValue(filled.text.as_bytes().to_vec()),
-        secret: filled.secret,
-    })
+    Ok(FilledHeader::new(name, &filled.text, filled.secret))
 }
 
 /// All cookies in one header.
@@ -191,11 +190,7 @@ fn cookies(stage: &HttpStage, fill: Fill<'_>) -> Result<Option<FilledHeader>, Fa
             "a cookie cannot hold control characters",
         ));
     }
-    Ok(Some(FilledHeader {
-        name: "Cookie".to_owned(),
-        value: WireValue(text.as_bytes().to_vec()),
-        secret,
-    }))
+    Ok(Some(FilledHeader::new("Cookie", &text, secret)))
 }
 
 fn check_cookie(segments: &Segments, fill: Fill<'_>) -> Result<(), Failure> {
@@ -215,10 +210,7 @@ fn basic(stage: &HttpStage, fill: Fill<'_>) -> Result<Option<FilledHeader>, Fail
     let Some(basic) = &stage.basic else {
         return Ok(None);
     };
-    let half = |segments: &Segments| {
-        fill.text(segments)?
-            .ok_or_else(|| unfit(segments, "basic auth needs this input"))
-    };
+    let half = |segments| fill.required(segments, "basic auth needs this input");
     let (user, password) = (half(&basic.user)?, half(&basic.password)?);
     if user.text.contains(':') {
         return Err(unfit(&basic.user, "a user name cannot hold a colon"));
@@ -230,11 +222,8 @@ fn basic(stage: &HttpStage, fill: Fill<'_>) -> Result<Option<FilledHeader>, Fail
     }
     let halves = Zeroizing::new(format!("{}:{}", *user.text, *password.text));
     let encoded = Zeroizing::new(STANDARD.encode(halves.as_bytes()));
-    Ok(Some(FilledHeader {
-        name: "Authorization".to_owned(),
-        value: WireValue(format!("Basic {}", *encoded).into_bytes()),
-        secret: true,
-    }))
+    let value = Zeroizing::new(format!("Basic {}", *encoded));
+    Ok(Some(FilledHeader::new("Authorization", &value, true)))
 }
 
 /// Whose fault it is: the input's, or else that of a secret or of the document.
@@ -243,10 +232,6 @@ fn unfit(segments: &Segments, why: &str) -> Failure {
         Some(input) => of_input(input, why),
         None => Failure::new(Code::HeaderRefused, why.to_owned()),
     }
-}
-
-fn has_control(text: &str) -> bool {
-    text.chars().any(|c| c.is_control() && c != '\t')
 }
 
 fn is_token(text: &str) -> bool {

@@ -14,6 +14,9 @@ use hydrant_plan::{JudgedOperation, Program, Segments, Stage};
 /// How deep defaults are looked for.
 const DEFAULT_DEPTH: u32 = 32;
 
+/// What is said of an input that a text cannot do without.
+pub(crate) const NEEDED: &str = "this input is needed there";
+
 /// Params that passed [`validate`]: an object.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Inputs(Json);
@@ -181,13 +184,7 @@ fn places(operation: &JudgedOperation, inputs: &Inputs) -> Result<(), Failure> {
             }
         };
         for text in texts {
-            if fill.text(text)?.is_none() {
-                let absent = text.inputs().find(|name| inputs.present(name).is_none());
-                return Err(
-                    Failure::new(Code::InvalidInput, "this input is needed there")
-                        .at_path(absent.unwrap_or_default()),
-                );
-            }
+            fill.required(text, NEEDED)?;
         }
         if let Stage::Sandbox(stage) = stage {
             for name in &stage.env_inputs {

@@ -5,7 +5,6 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::Fill;
-use super::encode;
 use crate::failure::{Code, Failure};
 use hydrant_plan::JsonNode;
 
@@ -33,39 +32,19 @@ pub(super) fn write(
             out.push(b'"');
         }
         JsonNode::Object(members) => {
-            out.push(b'{');
-            let mut first = true;
-            for member in members {
-                let start = out.len();
-                if !first {
-                    out.push(b',');
-                }
-                out.push(b'"');
-                out.extend_from_slice(encode::json_string(&member.key).as_bytes());
-                out.extend_from_slice(b"\":");
-                if write(&member.value, fill, out, secret)? {
-                    first = false;
-                } else {
-                    out.truncate(start);
-                }
-            }
-            out.push(b'}');
+            let members = members
+                .iter()
+                .map(|member| (Some(member.key.as_str()), &member.value));
+            collection(*b"{}", members, fill, out, secret)?;
         }
         JsonNode::Array(items) => {
-            out.push(b'[');
-            let mut first = true;
-            for item in items {
-                let start = out.len();
-                if !first {
-                    out.push(b',');
-                }
-                if write(item, fill, out, secret)? {
-                    first = false;
-                } else {
-                    out.truncate(start);
-                }
-            }
-            out.push(b']');
+            collection(
+                *b"[]",
+                items.iter().map(|item| (None, item)),
+                fill,
+                out,
+                secret,
+            )?;
         }
         JsonNode::TextOfFile(name) => {
             let text = utf8(name, fill)?;
@@ -82,8 +61,37 @@ pub(super) fn write(
     Ok(true)
 }
 
+/// Writes the members of an object or the items of an array.
+fn collection<'n>(
+    [open, close]: [u8; 2],
+    nodes: impl Iterator<Item = (Option<&'n str>, &'n JsonNode)>,
+    fill: Fill<'_>,
+    out: &mut Zeroizing<Vec<u8>>,
+    secret: &mut bool,
+) -> Result<(), Failure> {
+    out.push(open);
+    let mut first = true;
+    for (key, node) in nodes {
+        let start = out.len();
+        if !first {
+            out.push(b',');
+        }
+        if let Some(key) = key {
+            out.extend_from_slice(Value::from(key).to_string().as_bytes());
+            out.push(b':');
+        }
+        if write(node, fill, out, secret)? {
+            first = false;
+        } else {
+            out.truncate(start);
+        }
+    }
+    out.push(close);
+    Ok(())
+}
+
 fn utf8<'a>(name: &str, fill: Fill<'a>) -> Result<&'a str, Failure> {
-    std::str::from_utf8(&fill.files.get(name)?.bytes).map_err(|_| {
+    std::str::from_utf8(fill.files.get(name)?).map_err(|_| {
         Failure::new(Code::InvalidInput, "the file is not text in UTF-8")
             .at_path(format!("files.{name}"))
     })

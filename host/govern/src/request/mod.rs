@@ -23,10 +23,11 @@ mod text;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use files::{CallFile, CallFiles};
+pub use files::CallFiles;
 pub use http::{FilledHeader, FilledRequest, http_request};
 pub use inputs::{Inputs, validate};
 pub use schema::{Schema, Schemas};
 pub use text::{Fill, Filled, Secrets};
 
-pub(crate) use target::{filled_pairs, origin};
+pub(crate) use inputs::NEEDED;
+pub(crate) use target::{filled_pairs, has_credentials, origin};

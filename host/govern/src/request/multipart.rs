@@ -1,9 +1,8 @@
 //! `multipart/form-data`.
 
-use std::fmt::Write;
-
 use zeroize::Zeroizing;
 
+use super::body::FilledBody;
 use crate::failure::{Code, Failure};
 
 /// A body that grows part by part.
@@ -22,16 +21,10 @@ pub(super) struct PartHead<'a> {
 impl Multipart {
     /// A boundary that no part can know beforehand.
     pub(super) fn new() -> Result<Self, Failure> {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random)
+        let random = hydrant_base::random_hex::<16>()
             .map_err(|_| Failure::new(Code::StoreUnavailable, "there is no randomness"))?;
-        let mut boundary = String::from("hydrant-");
-        for byte in random {
-            // Writing to a string does not fail.
-            let _ = write!(boundary, "{byte:02x}");
-        }
         Ok(Self {
-            boundary,
+            boundary: format!("hydrant-{random}"),
             bytes: Zeroizing::new(Vec::new()),
         })
     }
@@ -64,12 +57,15 @@ impl Multipart {
         Ok(())
     }
 
-    /// The body, and its content type.
-    pub(super) fn finish(mut self) -> (Zeroizing<Vec<u8>>, String) {
+    /// The body.
+    pub(super) fn finish(mut self) -> FilledBody {
         let end = format!("--{}--\r\n", self.boundary);
         self.bytes.extend_from_slice(end.as_bytes());
-        let content_type = format!("multipart/form-data; boundary={}", self.boundary);
-        (self.bytes, content_type)
+        FilledBody {
+            bytes: self.bytes,
+            secret: false,
+            content_type: Some(format!("multipart/form-data; boundary={}", self.boundary)),
+        }
     }
 }
 

@@ -60,18 +60,15 @@ pub(super) fn pairs(
             .iter()
             .map(|item| Ok(format!("{name}={}", scalar(input, item, enc)?)))
             .collect(),
-        (Style::FormExplode, Json::Object(members)) => members
+        (Style::FormExplode | Style::DeepObject, Json::Object(members)) => members
             .iter()
             .map(|(key, member)| {
                 let key = encode::percent(key.as_bytes());
-                Ok(format!("{key}={}", scalar(input, member, enc)?))
-            })
-            .collect(),
-        (Style::DeepObject, Json::Object(members)) => members
-            .iter()
-            .map(|(key, member)| {
-                let key = encode::percent(key.as_bytes());
-                Ok(format!("{name}[{key}]={}", scalar(input, member, enc)?))
+                let member = scalar(input, member, enc)?;
+                Ok(match style {
+                    Style::DeepObject => format!("{name}[{key}]={member}"),
+                    _ => format!("{key}={member}"),
+                })
             })
             .collect(),
         (Style::DeepObject, Json::Array(_)) => Err(of_input(input, "an object is wanted there")),

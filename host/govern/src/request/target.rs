@@ -25,7 +25,6 @@ pub(super) struct Target {
 ///
 /// `host-variable` where a variable could change them; `url-invalid` where they are none.
 pub(crate) fn origin(template: &Segments) -> Result<Url, Failure> {
-    let invalid = || Failure::new(Code::UrlInvalid, "the URL of the operation is not usable");
     let Some(Segment::Literal { lit }) = template.0.first() else {
         return Err(Failure::new(
             Code::HostVariable,
@@ -36,21 +35,23 @@ pub(crate) fn origin(template: &Segments) -> Result<Url, Failure> {
         .find("://")
         .map(|colon| colon.saturating_add(3))
         .and_then(|start| lit.get(start..))
-        .ok_or_else(invalid)?;
+        .ok_or_else(unusable)?;
     if template.0.len() > 1 && !authority.contains(['/', '?', '#', '\\']) {
         return Err(Failure::new(
             Code::HostVariable,
             "the host of the operation could be changed by a variable",
         ));
     }
-    let url = Url::parse(lit).map_err(|_| invalid())?;
-    if !matches!(url.scheme(), "http" | "https")
-        || !url.username().is_empty()
-        || url.password().is_some()
-    {
-        return Err(invalid());
+    let url = Url::parse(lit).map_err(|_| unusable())?;
+    if !matches!(url.scheme(), "http" | "https") || has_credentials(&url) {
+        return Err(unusable());
     }
     Ok(url)
+}
+
+/// Whether a URL holds a user name or a password.
+pub(crate) fn has_credentials(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
 }
 
 /// The URL with its query. `hosts` are those of the operation.
@@ -92,11 +93,15 @@ fn permitted(url: &Url, hosts: &[String]) -> Result<(), Failure> {
     if hosts.contains(&pair) {
         return Ok(());
     }
-    let shown: String = pair.chars().take(120).collect();
-    Err(Failure::new(
+    Err(not_listed(&pair))
+}
+
+fn not_listed(host: &str) -> Failure {
+    let shown: String = host.chars().take(120).collect();
+    Failure::new(
         Code::HostDenied,
         format!("{shown} is not in the HTTP allowlist of this operation"),
-    ))
+    )
 }
 
 /// One pair as it is sent, several of an array or object, none of an absent input; and whether a secret is in it.
@@ -144,7 +149,7 @@ fn given(input: &str, stage: &HttpStage, fill: Fill<'_>) -> Result<Url, Failure>
     if url.scheme() != "https" {
         return Err(of_input(input, "the URL must begin with https://"));
     }
-    if !url.username().is_empty() || url.password().is_some() {
+    if has_credentials(&url) {
         return Err(of_input(
             input,
             "the URL cannot hold a user name or a password",
@@ -156,12 +161,7 @@ fn given(input: &str, stage: &HttpStage, fill: Fill<'_>) -> Result<Url, Failure>
         .iter()
         .any(|domain| domain.eq_ignore_ascii_case(host))
     {
-        let shown: String = host.chars().take(120).collect();
-        return Err(Failure::new(
-            Code::HostDenied,
-            format!("{shown} is not in the HTTP allowlist of this operation"),
-        )
-        .at_path(input));
+        return Err(not_listed(host).at_path(input));
     }
     url.set_fragment(None);
     Ok(url)
@@ -169,21 +169,12 @@ fn given(input: &str, stage: &HttpStage, fill: Fill<'_>) -> Result<Url, Failure>
 
 fn from_template(template: &Segments, fill: Fill<'_>) -> Result<(Url, bool), Failure> {
     let origin = origin(template)?;
-    let absent = || {
-        let name = template
-            .inputs()
-            .find(|name| fill.inputs.present(name).is_none());
-        of_input(name.unwrap_or_default(), "the path needs this input")
-    };
-    let filled = fill.text(template)?.ok_or_else(absent)?;
+    let filled = fill.required(template, "the path needs this input")?;
     let text = &filled.text;
     let whose = || template.inputs().next().unwrap_or_default().to_owned();
     // What the parser would drop or read otherwise is not in a template; values are encoded.
     if text.contains(|c: char| c.is_control() || matches!(c, ' ' | '\\' | '?' | '#')) {
-        return Err(Failure::new(
-            Code::UrlInvalid,
-            "the URL of the operation is not usable",
-        ));
+        return Err(unusable());
     }
     // Without a value a path names something else: `/items/` for `/items/7`.
     let bytes = text.as_bytes();
@@ -205,24 +196,19 @@ fn from_template(template: &Segments, fill: Fill<'_>) -> Result<(Url, bool), Fai
     if path.split('/').any(is_dots) {
         return Err(of_input(&whose(), "a segment of a path cannot be . or .."));
     }
-    let url = Url::parse(text)
-        .map_err(|_| Failure::new(Code::UrlInvalid, "the URL of the operation is not usable"))?;
+    let url = Url::parse(text).map_err(|_| unusable())?;
     // Whatever was put in, the origin is the template's.
-    if (url.scheme(), url.host(), url.port_or_known_default())
-        != (
-            origin.scheme(),
-            origin.host(),
-            origin.port_or_known_default(),
-        )
-        || !url.username().is_empty()
-        || url.password().is_some()
-    {
+    if url.origin() != origin.origin() || has_credentials(&url) {
         return Err(of_input(
             &whose(),
             "a value cannot change where a request goes",
         ));
     }
     Ok((url, filled.secret))
+}
+
+fn unusable() -> Failure {
+    Failure::new(Code::UrlInvalid, "the URL of the operation is not usable")
 }
 
 /// `.` and `..`, also as the URL standard reads them: `%2e` for a dot.

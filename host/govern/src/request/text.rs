@@ -4,11 +4,11 @@ use hydrant_canonical::Json;
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
-use super::encode::{self, Unfit};
+use super::encode;
 use super::style;
 use super::{CallFiles, Inputs};
 use crate::failure::{Code, Failure};
-use hydrant_plan::{Encoding, Segment, Segments, Style};
+use hydrant_plan::{Encoding, Segment, Segments};
 
 /// Where secrets come from: the host's closure, with the host they are sent to already in it.
 pub type Secrets<'a> = dyn Fn(&str) -> Result<SecretString, Failure> + 'a;
@@ -64,7 +64,11 @@ impl Fill<'_> {
                 }
                 Segment::Input { input, enc, style } => {
                     let value = self.inputs.present(input).unwrap_or(&Json::Null);
-                    filled.text.push_str(&written(input, value, *enc, *style)?);
+                    let written = match style {
+                        Some(style) => style::joined(input, value, *enc, *style)?,
+                        None => scalar(input, value, *enc)?,
+                    };
+                    filled.text.push_str(&written);
                 }
                 Segment::Secret { secret, enc } => {
                     filled.secret = true;
@@ -79,22 +83,19 @@ impl Fill<'_> {
         }
         Ok(Some(filled))
     }
-}
 
-fn written(
-    input: &str,
-    value: &Json,
-    enc: Encoding,
-    style: Option<Style>,
-) -> Result<String, Failure> {
-    match style {
-        Some(style) if !is_scalar(value) => style::joined(input, value, enc, style),
-        _ => scalar(input, value, enc),
+    /// The text, of which no input may be absent; `why` says so.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::text`]; `invalid-input` with the path of the input.
+    pub fn required(&self, segments: &Segments, why: &str) -> Result<Filled, Failure> {
+        self.text(segments)?.ok_or_else(|| {
+            let mut inputs = segments.inputs();
+            let absent = inputs.find(|name| self.inputs.present(name).is_none());
+            of_input(absent.unwrap_or_default(), why)
+        })
     }
-}
-
-fn is_scalar(value: &Json) -> bool {
-    !matches!(value, Json::Array(_) | Json::Object(_))
 }
 
 /// A string, number or boolean as it stands in its place.
@@ -110,7 +111,7 @@ pub(super) fn scalar(input: &str, value: &Json, enc: Encoding) -> Result<String,
             ));
         }
     };
-    encoded.map_err(|unfit| of_input(input, &unfit.to_string()))
+    encoded.map_err(|unfit| of_input(input, unfit))
 }
 
 /// A value that does not do, without the value.
@@ -118,7 +119,7 @@ pub(super) fn of_input(input: &str, why: &str) -> Failure {
     Failure::new(Code::InvalidInput, why.to_owned()).at_path(input)
 }
 
-fn of_secret(name: &str, unfit: Unfit) -> Failure {
+fn of_secret(name: &str, unfit: &str) -> Failure {
     Failure::new(
         Code::HeaderRefused,
         format!("the value of the secret {name} does not do: {unfit}"),

@@ -74,110 +74,107 @@ impl Content {
         }
     }
 
-    /// The file. Reserved at once, so that no copy is left behind where it grew.
+    /// The file. As much as it takes at most is reserved first, so that no copy is left behind where it grew.
     pub(super) fn written(&self) -> Zeroizing<String> {
-        let length = |table: &Table| -> usize {
-            table
-                .iter()
-                .map(|(name, kept)| {
-                    let value = kept.value.as_ref();
-                    let value = value.map_or(0, |value| value.expose_secret().len());
-                    let of = kept.of.as_ref().map_or(0, String::len);
-                    let requests: usize = kept.pending.keys().map(|id| 16 + 6 * id.len()).sum();
-                    // The longest escape of one byte has six.
-                    256 + 6 * (name.len() + of + value + kept.waiting_bytes()) + requests
-                })
-                .sum()
-        };
-        let skills = self
-            .skills
-            .iter()
-            .map(|(id, table)| 64 + 6 * id.len() + length(table));
-        let mappings = self
-            .mappings
-            .iter()
-            .map(|(a, b)| 64 + 6 * (a.len() + b.len()));
-        let capacity = 256 + length(&self.global) + skills.sum::<usize>() + mappings.sum::<usize>();
-        let mut text = Zeroizing::new(String::with_capacity(capacity));
-        text.push_str("# Values for skills; written by `hydrant secrets`.\n");
-        text.push_str("[secrets]\n");
-        write_table(&mut text, &self.global);
-        for (id, table) in self.skills.iter().filter(|(_, table)| !table.is_empty()) {
-            text.push_str("[skills.");
-            quote(&mut text, id);
-            text.push_str("]\n");
-            write_table(&mut text, table);
-        }
-        text.push_str("[mappings]\n");
-        for (expected, stored) in &self.mappings {
-            quote(&mut text, expected);
-            text.push_str(" = ");
-            quote(&mut text, stored);
-            text.push('\n');
-        }
+        let mut most = Length(0);
+        // Neither a count nor a string refuses a text.
+        let _ = self.write(&mut most, |text| Quoted {
+            text,
+            longest: true,
+        });
+        let mut text = Zeroizing::new(String::with_capacity(most.0));
+        let _ = self.write(&mut *text, |text| Quoted {
+            text,
+            longest: false,
+        });
         text
+    }
+
+    fn write(&self, out: &mut dyn Write, quoted: fn(&str) -> Quoted<'_>) -> fmt::Result {
+        out.write_str("# Values for skills; written by `hydrant secrets`.\n[secrets]\n")?;
+        write_table(out, &self.global, quoted)?;
+        for (id, table) in self.skills.iter().filter(|(_, table)| !table.is_empty()) {
+            writeln!(out, "[skills.{}]", quoted(id))?;
+            write_table(out, table, quoted)?;
+        }
+        out.write_str("[mappings]\n")?;
+        for (expected, stored) in &self.mappings {
+            writeln!(out, "{} = {}", quoted(expected), quoted(stored))?;
+        }
+        Ok(())
     }
 }
 
-fn write_table(text: &mut String, table: &Table) {
-    for (name, kept) in table {
-        if kept.is_empty() {
-            continue;
-        }
-        quote(text, name);
-        text.push_str(" = ");
-        match &kept.value {
+fn write_table(out: &mut dyn Write, table: &Table, quoted: fn(&str) -> Quoted<'_>) -> fmt::Result {
+    for (name, kept) in table.iter().filter(|(_, kept)| !kept.is_empty()) {
+        write!(out, "{} = ", quoted(name))?;
+        let value = kept.value.as_ref().map(SecretString::expose_secret);
+        match value {
             Some(value) if kept.of.is_none() && kept.pending.is_empty() => {
-                quote(text, value.expose_secret());
+                write!(out, "{}", quoted(value))?;
             }
             value => {
                 let of = kept.of.as_deref().filter(|_| value.is_some());
-                let value = value.as_ref().map(SecretString::expose_secret);
-                let members = [("value", value), ("of", of)];
                 let mut before = "{ ";
-                for (key, member) in members {
-                    let Some(member) = member else { continue };
-                    text.push_str(before);
-                    text.push_str(key);
-                    text.push_str(" = ");
-                    quote(text, member);
-                    before = ", ";
-                }
-                if !kept.pending.is_empty() {
-                    text.push_str(before);
-                    text.push_str("pending = ");
-                    before = "{ ";
-                    for (request, value) in &kept.pending {
-                        text.push_str(before);
-                        quote(text, request);
-                        text.push_str(" = ");
-                        quote(text, value.expose_secret());
+                for (key, member) in [("value", value), ("of", of)] {
+                    if let Some(member) = member {
+                        write!(out, "{before}{key} = {}", quoted(member))?;
                         before = ", ";
                     }
-                    text.push_str(" }");
                 }
-                text.push_str(" }");
+                if !kept.pending.is_empty() {
+                    write!(out, "{before}pending = ")?;
+                    before = "{ ";
+                    for (request, value) in &kept.pending {
+                        let value = quoted(value.expose_secret());
+                        write!(out, "{before}{} = {value}", quoted(request))?;
+                        before = ", ";
+                    }
+                    out.write_str(" }")?;
+                }
+                out.write_str(" }")?;
             }
         }
-        text.push('\n');
+        out.write_char('\n')?;
+    }
+    Ok(())
+}
+
+/// Counts the bytes that are written.
+struct Length(usize);
+
+impl Write for Length {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = self.0.saturating_add(text.len());
+        Ok(())
     }
 }
 
-/// A basic string of TOML.
-fn quote(text: &mut String, value: &str) {
-    text.push('"');
-    for c in value.chars() {
-        match c {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            c if c.is_control() => {
-                // Writing to a string does not fail.
-                let _ = write!(text, "\\u{:04X}", u32::from(c));
-            }
-            c => text.push(c),
+/// Written as a basic string of TOML.
+struct Quoted<'a> {
+    text: &'a str,
+    /// Whether it is only as long as the string could be.
+    longest: bool,
+}
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.text;
+        if self.longest {
+            // The longest escape of one byte has six.
+            return write!(f, "\"{text}{text}{text}{text}{text}{text}\"");
         }
+        f.write_char('"')?;
+        for c in text.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                c if c.is_control() => write!(f, "\\u{:04X}", u32::from(c))?,
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
     }
-    text.push('"');
 }
 
 fn folded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Table>, D::Error> {
@@ -196,25 +193,7 @@ struct Hidden(SecretString);
 
 impl<'de> Deserialize<'de> for Hidden {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-
-        impl Visitor<'_> for Text {
-            type Value = Hidden;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Hidden, E> {
-                Ok(Hidden(SecretString::from(text)))
-            }
-
-            fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Hidden, E> {
-                Ok(Hidden(SecretString::from(text)))
-            }
-        }
-
-        deserializer.deserialize_str(Text)
+        String::deserialize(deserializer).map(|text| Self(SecretString::from(text)))
     }
 }
 
@@ -276,10 +255,7 @@ impl<'de> Deserialize<'de> for StoredSecret {
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<StoredSecret, E> {
-                Ok(StoredSecret {
-                    value: Some(SecretString::from(text)),
-                    ..StoredSecret::default()
-                })
+                self.visit_string(text.to_owned())
             }
 
             fn visit_string<E: serde::de::Error>(self, text: String) -> Result<StoredSecret, E> {

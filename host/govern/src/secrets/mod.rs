@@ -16,9 +16,9 @@ mod file;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use hydrant_base::FileStamp;
 use rustix::process::{Resource, Rlimit};
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -37,8 +37,7 @@ const VALUE_BYTES: usize = 65_536;
 const WAITING_BYTES: usize = 1024 * 1024;
 
 /// Tells one state of the store's file from another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp(Option<(u64, u64, i64, i64)>);
+pub type Stamp = Option<FileStamp>;
 
 words! {
     /// Which part of the store.
@@ -237,12 +236,8 @@ impl SecretStore {
     /// What the file of the store is like now: another one where it was written since.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
-        let metadata = std::fs::symlink_metadata(&self.path);
-        Stamp(
-            metadata
-                .ok()
-                .map(|file| (file.ino(), file.size(), file.ctime(), file.ctime_nsec())),
-        )
+        let stat = rustix::fs::lstat(&self.path).ok()?;
+        Some(FileStamp::new(&stat))
     }
 
     /// The name that skills know a stored one by: the key that `[mappings]` maps to it, else its own.

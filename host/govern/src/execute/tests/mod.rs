@@ -135,7 +135,7 @@ impl Around {
             wire: self,
             components: self,
             egress: self,
-            jails: self,
+            jails: Some(self),
             secrets: &self.secret,
             code_file: &|digest| digest.ends_with("abab").then(|| b"print(1)".to_vec()),
             caps: self.caps,

@@ -80,17 +80,9 @@ pub fn ask_budget(
     }))
 }
 
-/// What a person has to do.
-#[derive(Debug, Clone)]
-pub struct HumanAction<'a> {
-    /// The step's id.
-    pub step: &'a str,
-    /// `title`, `instructions`, `action-type`, `required-response` (JSON Schema), as data.
-    pub action: Value,
-}
-
-/// Opens the request of a human action, or returns the one there is if that is about the same question. After a denial it
-/// is asked again once the time of the denied request is over. Records `approval-requested`.
+/// Opens the request for the human action of a step, or returns the one there is if that is about the same question. `action`
+/// has `title`, `instructions`, `action-type` and `required-response` (JSON Schema). After a denial it is asked again once the
+/// time of the denied request is over. Records `approval-requested`.
 ///
 /// # Errors
 ///
@@ -98,15 +90,16 @@ pub struct HumanAction<'a> {
 pub fn ask_human(
     state: &State,
     skill: &SkillHead,
-    action: &HumanAction<'_>,
+    step: &str,
+    action: &Value,
     who: &Who,
     around: &dyn Surroundings,
 ) -> Result<Approval, Failure> {
     guarded(state.write(|change| {
         still_registered(change.database, skill)?;
         let subject = Subject {
-            reasons: vec![format!("human-action:{}", action.step)],
-            details: Some(action.action.clone()),
+            reasons: vec![format!("human-action:{step}")],
+            details: Some(action.clone()),
             ..Subject::of_skill(skill)
         };
         let is_open = |asked: &Approval| match asked.status {
@@ -114,7 +107,7 @@ pub fn ask_human(
             Status::Denied => change.now < asked.expires_at,
             _ => false,
         };
-        match human(change.database, skill, action.step)? {
+        match human(change.database, skill, step)? {
             Some(last) if last.subject.details == subject.details && is_open(&last) => {
                 return Ok(last);
             }
@@ -126,7 +119,7 @@ pub fn ask_human(
         }
         let opening = Opening {
             kind: Kind::HumanAction,
-            key: human_key(skill, action.step),
+            key: human_key(skill, step),
             skill: Some(&skill.folded),
             subject,
             session: who.lasting_session(),

@@ -5,13 +5,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::lifecycle::{Opening, end_over, open, transition};
-use super::standing::{Question, Standing, standing};
+use super::standing::{Standing, Stands, View};
 use super::{Approval, Kind, POLICY, Scope, Status, Subject, guarded};
 use crate::check::TIER_3_WARNING;
 use crate::failure::{Code, Failure};
 use crate::manifest;
 use crate::onboarding::Onboarding;
-use crate::registry::capability_row::reasons_of;
 use crate::registry::sql::Queries;
 use crate::registry::{Registered, Surroundings, Who, code_file, find_capability, store};
 use crate::state::{Change, State};
@@ -65,10 +64,11 @@ pub fn request(
     guarded(state.write(|change| {
         let found = find_capability(change.database, capability)?;
         found.usable()?;
-        let reasons = reasons_of(change.database, &found, around, change.now);
-        let question = Question::about(&found, who.session.as_deref(), &reasons, change.now);
+        let Stands {
+            standing, reasons, ..
+        } = View::of(change, who, around).stands(&found)?;
         let mut reopens = None;
-        match standing(change.database, &question)? {
+        match standing {
             Standing::Granted(None) => {
                 return Ok(Requested {
                     approval_id: None,

@@ -117,10 +117,9 @@ pub(super) fn open(
 
 /// `ap-` and 32 hex digits, random.
 fn new_id() -> Result<String, Failure> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::new(Code::ApprovalStore, format!("no random bytes: {error}")))?;
-    Ok(format!("ap-{}", crate::digest::hex(&bytes)))
+    hydrant_base::random_hex::<16>()
+        .map(|random| format!("ap-{random}"))
+        .map_err(|error| Failure::new(Code::ApprovalStore, format!("no random bytes: {error}")))
 }
 
 impl Approval {
@@ -248,8 +247,7 @@ pub fn end_session(state: &State, session: &str, who: &Who) -> Result<(), Failur
         end_each(change, grants, Status::Expired, who)?;
         let database = change.database;
         database.run("DELETE FROM sessions WHERE id = ?1", [session])?;
-        database.run("DELETE FROM extensions WHERE session = ?1", [session])?;
-        Ok(())
+        database.run("DELETE FROM extensions WHERE session = ?1", [session])
     }))
 }
 
@@ -405,6 +403,5 @@ pub(in crate::registry) fn forget(change: &Change<'_>) -> Result<(), Failure> {
         "DELETE FROM approvals WHERE status IN ('superseded', 'expired') AND coalesce(decided_by, ?1) = ?1
             AND number <= (SELECT max(number) FROM approvals) - ?2",
         params![POLICY, REMEMBERED],
-    )?;
-    Ok(())
+    )
 }

@@ -20,7 +20,7 @@ mod standing;
 mod table;
 
 pub(crate) use ask::human;
-pub use ask::{HumanAction, SecretWrite, ask_budget, ask_human, ask_secret_write, secret_writes};
+pub use ask::{SecretWrite, ask_budget, ask_human, ask_secret_write, secret_writes};
 pub use capability::{Requested, request};
 pub(super) use capability::{grant_by_policy, open_capability};
 pub(crate) use decide::fits_question;
@@ -35,7 +35,8 @@ pub use lifecycle::{end_session, expire};
 pub(super) use list::derivation;
 pub use list::{ApprovalDetails, Difference, list, show};
 pub use permit::{Permit, consume, permit, permit_source_host};
-pub(super) use standing::{Question, Standing, standing};
+pub(crate) use standing::View;
+pub(super) use standing::{Standing, Stands};
 pub(crate) use table::by_id;
 pub(super) use table::pending_of_skill;
 

@@ -4,11 +4,10 @@ use rusqlite::{Connection, params};
 
 use super::capability::open_capability;
 use super::lifecycle::{Opening, consume_for_call, end_over, open, use_up};
-use super::standing::{Question, Standing, standing};
+use super::standing::{Question, Standing, Stands, View, standing};
 use super::table::{bind_to_session, by_id};
 use super::{Approval, Kind, POLICY, Scope, Status, Subject, guarded};
 use crate::failure::{Code, Failure};
-use crate::registry::capability_row::reasons_of;
 use crate::registry::sql::Queries;
 use crate::registry::{Registered, Surroundings, Who};
 use crate::state::{Change, State};
@@ -47,10 +46,10 @@ pub fn permit(
         if !is_current(database, found)? {
             return Ok(None);
         }
-        let reasons = reasons_of(database, found, around, now);
-        let asked = Question::about(found, who.session.as_deref(), &reasons, now);
-        let standing = standing(database, &asked)?;
-        Ok(answered(standing, |grant| !is_unbound(grant)))
+        let view = View::new(database, who.session.as_deref(), around, now);
+        Ok(answered(view.stands(found)?.standing, |grant| {
+            !is_unbound(grant)
+        }))
     }))?;
     match read {
         Some(answer) => answer,
@@ -128,9 +127,9 @@ fn decide(
     if !is_current(change.database, found)? {
         return Ok(Err(outdated(change, found, who, around)?));
     }
-    let reasons = reasons_of(change.database, found, around, change.now);
-    let asked = Question::about(found, who.session.as_deref(), &reasons, change.now);
-    let standing = standing(change.database, &asked)?;
+    let Stands {
+        standing, reasons, ..
+    } = View::of(change, who, around).stands(found)?;
     match standing {
         Standing::Granted(Some(mut approval)) => {
             bind_to_session(change, &mut approval, who.session.as_deref())?;
@@ -164,13 +163,11 @@ fn outdated(
             format!("{} is not registered any more", found.capability),
         ));
     };
-    let reasons = reasons_of(change.database, &fresh, around, change.now);
-    let asked = Question::about(&fresh, who.session.as_deref(), &reasons, change.now);
     let mut failure = Failure::new(
         Code::ApprovalRequired,
         format!("{} has changed meanwhile", found.capability),
     );
-    if let Standing::Pending(approval) = standing(change.database, &asked)? {
+    if let Standing::Pending(approval) = View::of(change, who, around).stands(&fresh)?.standing {
         failure = failure.with_approval(approval.id);
     }
     Ok(failure)

@@ -5,7 +5,8 @@ use rusqlite::{Connection, params};
 use super::table::{select, select_first};
 use super::{Approval, Kind, POLICY, Scope, Status};
 use crate::failure::Failure;
-use crate::registry::Registered;
+use crate::registry::{Registered, Surroundings, Who, bindings};
+use crate::state::Change;
 use crate::time::Time;
 
 /// Whether this may be done, in this session, now.
@@ -23,25 +24,76 @@ pub(in crate::registry) struct Question<'a> {
     pub(in crate::registry) now: Time,
 }
 
-impl<'a> Question<'a> {
-    /// Whether a registered operation may be called.
-    pub(in crate::registry) fn about(
-        found: &'a Registered,
+/// The registry as a session meets it now: what decides about calls of operations.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(in crate::registry) database: &'a Connection,
+    session: Option<&'a str>,
+    pub(in crate::registry) around: &'a dyn Surroundings,
+    pub(in crate::registry) now: Time,
+}
+
+/// Where an operation stands.
+pub(in crate::registry) struct Stands {
+    pub(in crate::registry) standing: Standing,
+    /// Why it needs an approval now.
+    pub(in crate::registry) reasons: Vec<String>,
+    /// Whether policy alone grants it.
+    pub(in crate::registry) by_policy: bool,
+}
+
+impl<'a> View<'a> {
+    /// The registry as a session meets it at this time.
+    pub(crate) fn new(
+        database: &'a Connection,
         session: Option<&'a str>,
-        reasons: &[String],
+        around: &'a dyn Surroundings,
         now: Time,
     ) -> Self {
         Self {
+            database,
+            session,
+            around,
+            now,
+        }
+    }
+
+    /// The registry as a change finds it.
+    pub(in crate::registry) fn of(
+        change: &'a Change<'_>,
+        who: &'a Who,
+        around: &'a dyn Surroundings,
+    ) -> Self {
+        Self::new(change.database, who.session.as_deref(), around, change.now)
+    }
+
+    /// Decides where an operation stands. A binding that cannot be read counts as none, so that its reason stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`standing`].
+    pub(in crate::registry) fn stands(&self, found: &Registered) -> Result<Stands, Failure> {
+        let bound = |name: &str, hosts: &[String]| {
+            bindings::is_bound(self.database, &found.skill, name, hosts, self.now).unwrap_or(false)
+        };
+        let reasons = self.around.reasons(&found.operation, &bound);
+        // Policy grants Tier 1 only.
+        let by_policy = reasons.is_empty() && found.tier <= 1;
+        let question = Question {
             kind: Kind::Capability,
             key: &found.folded,
             op_digest: &found.operation.digest,
             policy_digest: &found.policy_digest,
             source: &found.skill.source,
-            session,
-            // Policy grants Tier 1 only.
-            by_policy: reasons.is_empty() && found.tier <= 1,
-            now,
-        }
+            session: self.session,
+            by_policy,
+            now: self.now,
+        };
+        Ok(Stands {
+            standing: standing(self.database, &question)?,
+            reasons,
+            by_policy,
+        })
     }
 }
 

@@ -62,13 +62,12 @@ impl Approval {
                 self.status,
                 self.session,
             ],
-        )?;
-        Ok(())
+        )
     }
 
     /// Writes the columns that may change. The row's status has to be `from` still.
     pub(super) fn update(&self, change: &Change<'_>, from: Status) -> Result<(), Failure> {
-        let rows = change.database.run(
+        let rows = change.database.changed(
             "UPDATE approvals SET status = ?2, session = ?3, decided_by = ?4, reason = ?5, decided_at = ?6, scope = ?7,
                 valid_until = ?8, response = ?9, clock_behind = ?11
              WHERE id = ?1 AND status = ?10",

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use crate::failure::Code;
 use crate::registry::approvals::{
-    Answer, HumanAction, Kind, OVER, Scope, SecretWrite, Status, Verdict, approve, ask_budget,
-    ask_human, ask_secret_write, deny, end_session, expire, permit_source_host, revoke,
-    secret_writes, supersede_earlier,
+    Answer, Kind, OVER, Scope, SecretWrite, Status, Verdict, approve, ask_budget, ask_human,
+    ask_secret_write, deny, end_session, expire, permit_source_host, revoke, secret_writes,
+    supersede_earlier,
 };
 use crate::registry::tests::testing::{Home, Setting, get, moltbook, session_of};
 use crate::registry::{Who, memory, session, store, unload};
@@ -239,15 +239,13 @@ fn a_human_action_takes_the_answer_it_asks_for() {
     let around = Setting::default();
     home.load(&moltbook(vec![get("one")]), &around);
     let head = home.find("moltbook", "one").unwrap().skill;
-    let action = HumanAction {
-        step: "verify",
-        action: json!({"title": "Verify", "required-response": {"type": "object",
-            "properties": {"post": {"type": "object", "properties": {"url": {"type": "string"}}}}, "required": ["post"]}}),
-    };
-    let opened = ask_human(&home.state, &head, &action, &Who::default(), &around).unwrap();
+    let action = json!({"title": "Verify", "required-response": {"type": "object",
+        "properties": {"post": {"type": "object", "properties": {"url": {"type": "string"}}}}, "required": ["post"]}});
+    let who = Who::default();
+    let opened = ask_human(&home.state, &head, "verify", &action, &who, &around).unwrap();
     let answer = |response: Option<serde_json::Value>| {
         let verdict = Verdict {
-            response: response.map(|response| answered(response, &action.action)),
+            response: response.map(|response| answered(response, &action)),
             ..Verdict::default()
         };
         approve(&home.state, &opened.id, &verdict, &Who::default())
@@ -261,7 +259,7 @@ fn a_human_action_takes_the_answer_it_asks_for() {
     // No other request takes one.
     let failure = source(&home, &around).unwrap_err();
     let verdict = Verdict {
-        response: Some(answered(json!(1), &action.action)),
+        response: Some(answered(json!(1), &action)),
         ..Verdict::default()
     };
     let outcome = approve(
@@ -288,11 +286,16 @@ fn an_answer_to_another_question_comes_too_late() {
     home.load(&moltbook(vec![get("one")]), &around);
     let head = home.find("moltbook", "one").unwrap().skill;
     let ask = |title: &str| {
-        let action = HumanAction {
-            step: "verify",
-            action: json!({ "title": title }),
-        };
-        ask_human(&home.state, &head, &action, &Who::default(), &around).unwrap()
+        let action = json!({ "title": title });
+        ask_human(
+            &home.state,
+            &head,
+            "verify",
+            &action,
+            &Who::default(),
+            &around,
+        )
+        .unwrap()
     };
     let first = ask("Give your number");
     assert_eq!(ask("Give your number").id, first.id);

@@ -290,14 +290,9 @@ pub(super) fn checked_by(
             let operation: Operation = serde_json::from_value(operation).unwrap();
             let operation = judge::judge(operation, load, &setting.judge());
             let policy_digest = judge::policy_digest(&operation).unwrap();
-            let facts = manifest::Facts {
-                source,
-                skill_digest: &digest,
-                policy_digest: &policy_digest,
-            };
             CheckedOperation {
                 manifest: matches!(operation.status, hydrant_plan::Status::Ok)
-                    .then(|| manifest::make(&skill, &operation, facts)),
+                    .then(|| manifest::make(&skill, &operation, source, &digest, &policy_digest)),
                 policy_digest,
                 operation,
             }

@@ -13,7 +13,7 @@ fn open(given: Value, fs_read: &[PathBuf]) -> Result<Vec<u8>, Code> {
     let file = operation("kit", "file");
     let inputs = Inputs::of(json!({"files": {"notes.txt": given}}));
     CallFiles::open(&file, &inputs, fs_read)
-        .map(|files| files.get("notes.txt").unwrap().bytes.clone())
+        .map(|files| files.get("notes.txt").unwrap().to_vec())
         .map_err(|failure| {
             names_the_file(&failure);
             failure.code

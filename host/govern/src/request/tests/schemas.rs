@@ -108,8 +108,12 @@ fn a_recursion_that_multiplies_with_the_value_is_a_limit() {
 
 #[test]
 fn a_schema_that_refers_to_itself_in_place_is_none() {
-    let schema = json!({"allOf": [{"$ref": "#"}]});
-    assert_eq!(checked(schema, json!({})), Err(Code::Schema));
+    for schema in [
+        json!({"allOf": [{"$ref": "#"}]}),
+        json!({"dependencies": {"a": {"$ref": "#"}}}),
+    ] {
+        assert_eq!(checked(schema, json!({})), Err(Code::Schema));
+    }
 }
 
 #[test]
