@@ -23,36 +23,26 @@ use hydrant_plan::{Diagnostic, MAPPING_VERSION, Operation, Severity, Skill, Stag
 /// Bytes of a code file, and of all of a load together.
 const CODE_BYTES: usize = 1024 * 1024;
 
-/// A skill to load. As the input of `ccos.skill.load`, keys may be written with `_` for `-`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+/// A skill to load.
+#[derive(Debug, Clone, Default)]
 pub struct LoadRequest {
     /// An address; from the command line also a path.
-    #[serde(rename = "url")]
     pub source: String,
     /// The document itself, which is then not fetched from `source`; from the command line only.
-    #[serde(skip)]
     pub text: Option<String>,
     /// Load the document whatever its address looks like: a tweet's, or one without a skill suffix.
-    #[serde(default)]
     pub force: bool,
     /// The base URL of relative endpoints, in place of the document's own.
-    #[serde(default, alias = "base_url")]
     pub base_url: Option<String>,
     /// Values of variables, by name.
-    #[serde(default)]
     pub constants: BTreeMap<String, String>,
     /// Bytes of code files, by name; from the command line only.
-    #[serde(skip)]
     pub files: BTreeMap<String, Vec<u8>>,
     /// The skill id, in place of the document's own.
-    #[serde(default, rename = "as")]
     pub as_id: Option<String>,
     /// Of an OpenAPI description only the operations with one of these tags, paths or ids.
-    #[serde(default)]
     pub only: Vec<String>,
     /// The SHA-256 that the document's bytes must have.
-    #[serde(default, alias = "expect_digest")]
     pub expect_digest: Option<String>,
 }
 

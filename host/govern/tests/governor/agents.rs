@@ -3,7 +3,7 @@
 use hydrant_govern::client::{Client, Frontend};
 use hydrant_govern::config::Config;
 use hydrant_govern::failure::Code;
-use hydrant_govern::governor::{Caller, LoadRequest};
+use hydrant_govern::governor::{Caller, Execute, LoadRequest};
 use serde_json::{Value, json};
 
 use crate::house::{API, House, SOURCE, agent, document, operator, ready};
@@ -18,15 +18,17 @@ fn refused(house: &House, capability: &str, input: Value) -> Code {
 }
 
 #[test]
-fn the_capabilities_take_these_inputs() {
+fn what_a_request_to_load_changes_is_loaded() {
     let house = House::new();
     house.load(&document().replace(&format!("{API}/open"), "https://${WHERE}/open"));
-    let load = json!({"url": SOURCE, "force": false, "base-url": "https://b.e.org", "constants": {"WHERE": "w.e.org"},
-        "as": "two", "expect-digest": null});
-    let loaded = house
-        .governor
-        .call(&agent(), "ccos.skill.load", load)
-        .unwrap();
+    let request = LoadRequest {
+        source: SOURCE.to_owned(),
+        base_url: Some("https://b.e.org".to_owned()),
+        constants: [("WHERE".to_owned(), "w.e.org".to_owned())].into(),
+        as_id: Some("two".to_owned()),
+        ..LoadRequest::default()
+    };
+    let loaded = house.governor.load(&agent(), &request).unwrap();
     assert_eq!(loaded["skill-id"], "two");
     assert_eq!(
         loaded["capabilities"][1]["requires"],
@@ -43,47 +45,27 @@ fn the_capabilities_take_these_inputs() {
     ] {
         assert!(!loaded[name].is_null(), "{name}");
     }
+    let wrong = LoadRequest {
+        expect_digest: Some(format!("sha256:{}", "0".repeat(64))),
+        ..request
+    };
+    let refused = house.governor.load(&agent(), &wrong).unwrap_err();
+    assert_eq!(refused.code, Code::DigestMismatch);
+}
+
+#[test]
+fn an_operation_has_an_id_an_alias_and_a_whole_id() {
     let house = ready("");
-    // With an underscore too.
-    let wrong = json!({"url": SOURCE, "expect_digest": format!("sha256:{}", "0".repeat(64))});
-    assert_eq!(
-        refused(&house, "ccos.skill.load", wrong),
-        Code::DigestMismatch
-    );
-    for input in [
-        json!({}),
-        json!({"url": 1}),
-        json!({"url": SOURCE, "file": {}}),
-        json!({"url": SOURCE, "files": {}}),
-    ] {
-        assert_eq!(
-            refused(&house, "ccos.skill.load", input.clone()),
-            Code::InvalidRequest,
-            "{input}"
-        );
-    }
-    // By id, alias or the whole id; parameters may be left out.
     for operation in ["open", "Open", "one.open"] {
-        let input = json!({"skill": "one", "operation": operation});
+        let input = Execute::read(json!({"skill": "one", "operation": operation}).into()).unwrap();
         let result = house
             .governor
-            .call(&agent(), "ccos.skill.execute", input)
+            .execute(&agent(), &input.skill, &input.operation, input.params)
             .unwrap();
         assert_eq!(result["capability"], "one.open");
     }
-    let mapped = house
-        .governor
-        .call(
-            &agent(),
-            "ccos.primitive.map",
-            json!({"command": "echo hi"}),
-        )
-        .unwrap();
+    let mapped = house.governor.map("echo hi").unwrap();
     assert_eq!(mapped["maps-to"], "ccos.io.println");
-    assert_eq!(
-        refused(&house, "ccos.primitive.map", json!({})),
-        Code::InvalidRequest
-    );
 }
 
 #[test]
@@ -91,11 +73,9 @@ fn asking_for_an_approval_answers_the_request_and_grants_nothing() {
     let house = House::new();
     let loaded = house.load(&document());
     let ask = |capability: &str| {
-        house.governor.call(
-            &agent(),
-            "ccos.approval.request",
-            json!({"capability": capability, "reason": "to read"}),
-        )
+        house
+            .governor
+            .request_approval(&agent(), capability, Some("to read"))
     };
     let asked = ask("one.open").unwrap();
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Onboarding, step by step.
 
 use hydrant_govern::failure::{Code, Failure};
-use hydrant_govern::governor::Approve;
+use hydrant_govern::governor::{Approve, Onboard};
 use hydrant_govern::ports::WireValue;
 use serde_json::{Value, json};
 
@@ -400,20 +400,13 @@ fn agents_cannot_answer_for_a_person() {
     let house = house();
     onboard(&house, Some(&json!("ann")));
     let id = pending(&house, "human-action");
-    let input = json!({"skill": "one", "response": {"url": "https://x.example/1"}});
-    let refused = house
-        .governor
-        .call(&agent(), "ccos.skill.onboard", input)
-        .unwrap_err();
-    assert_eq!(refused.code, Code::InvalidRequest);
+    let given = json!({"url": "https://x.example/1"});
+    let input = json!({"skill": "one", "response": given});
+    assert!(serde_json::from_value::<Onboard>(input).is_err());
     // What they give for `user_input` is no answer either.
     let answer = house
         .governor
-        .call(
-            &agent(),
-            "ccos.skill.onboard",
-            json!({"skill": "one", "user-input": {"url": "https://x.example/1"}}),
-        )
+        .onboard(&agent(), "one", Some(&given))
         .unwrap();
     assert_eq!(answer["state"], "pending-human-action");
     assert_eq!(house.governor.approval(&id).unwrap()["status"], "pending");

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{Declaration, Effect, Operation, Request, Roles, Tag};
 use crate::govern::failure::Failure;
@@ -198,9 +198,9 @@ impl Request for RequestApproval {
             .capability("ccos.approval.request");
 
     fn perform(self, who: &Identity) -> Result<Answer, Problem> {
-        let input = json!({ "capability": self.capability, "reason": self.reason });
         let governor = who.tenant.governor()?;
-        let requested = governor.call(&who.caller()?, "ccos.approval.request", input)?;
+        let reason = self.reason.as_deref();
+        let requested = governor.request_approval(&who.caller()?, &self.capability, reason)?;
         if let Some(id) = requested.get("approval-id").and_then(Value::as_str) {
             let id = id.to_owned();
             who.tell([Event::ApprovalPending { id }, Event::Chain]);
