@@ -65,7 +65,8 @@ pub(crate) fn step(dir: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<Own
     let is_link = match &opened {
         // A reference to a link is opened as such.
         Ok(reference) if flags.contains(PASS) => {
-            rustix::fs::fstat(reference).is_ok_and(|stat| kind(&stat) == FileType::Symlink)
+            let stat = rustix::fs::fstat(reference).map_err(from_errno)?;
+            kind(&stat) == FileType::Symlink
         }
         // Systems differ in what they say of a link that is not followed.
         Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => {

@@ -27,6 +27,46 @@ const MATCH: u64 = 200;
 /// Subschemas within each other, references followed.
 const DEPTH: u32 = 256;
 
+/// Keywords whose value is one schema.
+const ONE: [&str; 12] = [
+    "not",
+    "if",
+    "then",
+    "else",
+    "items",
+    "contains",
+    "additionalProperties",
+    "additionalItems",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+];
+/// Keywords whose value is a list of schemas.
+const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Keywords whose value is an object of schemas.
+const MAP: [&str; 6] = [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "dependencies",
+    "$defs",
+    "definitions",
+];
+
+/// Keywords whose schemas are applied to the value itself.
+const IN_PLACE: [&str; 9] = [
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+    "dependencies",
+];
+
 /// Schemas that [`Schemas`] keeps.
 const KEPT: usize = 32;
 /// Bytes of one, and its subschemas with references followed, at most.
@@ -234,99 +274,40 @@ impl<'s> Size<'s> {
                 }
             }
         }
-        for below in subschemas(members) {
-            let down = down.saturating_add(u32::from(below.subject != Subject::Value));
-            self.visit(below.schema, deeper, down)?;
+        for (keyword, below) in subschemas(members) {
+            let down = down.saturating_add(u32::from(!IN_PLACE.contains(&keyword)));
+            self.visit(below, deeper, down)?;
         }
         Ok(())
     }
 }
 
-/// What a subschema is applied to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Subject {
-    /// The value itself.
-    Value,
-    /// The member that has the subschema's name.
-    Member,
-    /// Each member.
-    Members,
-    /// Each member whose name the subschema's pattern matches.
-    MatchingMembers,
-    /// Each name of a member.
-    Names,
-    /// Each item, or the one at the subschema's place in a list.
-    Items,
-    /// Nothing, unless a reference leads to it.
-    Nothing,
-}
-
-/// Keywords whose value is an object of schemas by name.
-const BY_NAME: [&str; 6] = [
-    "properties",
-    "patternProperties",
-    "dependentSchemas",
-    "dependencies",
-    "$defs",
-    "definitions",
-];
-
-impl Subject {
-    /// Returns what the schemas below a keyword are applied to; none of a keyword without any.
-    fn of(keyword: &str) -> Option<Self> {
-        Some(match keyword {
-            "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
-            | "dependencies" => Self::Value,
-            "properties" => Self::Member,
-            "patternProperties" => Self::MatchingMembers,
-            "additionalProperties" | "unevaluatedProperties" => Self::Members,
-            "propertyNames" => Self::Names,
-            "items" | "prefixItems" | "additionalItems" | "unevaluatedItems" | "contains" => {
-                Self::Items
-            }
-            "contentSchema" | "$defs" | "definitions" => Self::Nothing,
-            _ => return None,
-        })
-    }
-}
-
-/// A schema directly below another one.
-struct Subschema<'s> {
-    subject: Subject,
-    /// Its name, below a keyword of [`BY_NAME`].
-    name: &'s str,
-    /// Its place in a list: `items` of older drafts is one too.
-    place: Option<usize>,
-    schema: &'s Value,
-}
-
-/// Every schema directly below one.
-fn subschemas(members: &Map<String, Value>) -> impl Iterator<Item = Subschema<'_>> {
-    let below = members
-        .iter()
-        .filter_map(|(keyword, value)| Some((Subject::of(keyword)?, keyword, value)));
-    below.flat_map(|(subject, keyword, value)| {
-        let named = value
-            .as_object()
-            .filter(|_| BY_NAME.contains(&keyword.as_str()));
-        let list = value.as_array();
-        let one = (named.is_none() && list.is_none()).then_some(value);
-        let named = named.into_iter().flatten();
-        let list = list.into_iter().flatten().enumerate();
-        named
-            .map(|(name, schema)| (name.as_str(), None, schema))
-            .chain(list.map(|(place, schema)| ("", Some(place), schema)))
-            .chain(one.map(|schema| ("", None, schema)))
-            .map(move |(name, place, schema)| Subschema {
-                subject,
-                name,
-                place,
-                schema,
-            })
+/// Every schema directly below one, with its keyword.
+fn subschemas(members: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+    members.iter().flat_map(|(keyword, value)| {
+        let keyword = keyword.as_str();
+        let one = ONE
+            .contains(&keyword)
+            .then_some(value)
+            .filter(|value| !value.is_array());
+        // `items` of older drafts is a list.
+        let list = (LIST.contains(&keyword) || ONE.contains(&keyword))
+            .then(|| value.as_array())
+            .flatten();
+        let map = MAP
+            .contains(&keyword)
+            .then(|| value.as_object())
+            .flatten()
+            .map(Map::values);
+        one.into_iter()
+            .chain(list.into_iter().flatten())
+            .chain(map.into_iter().flatten())
+            .map(move |below| (keyword, below))
     })
 }
 
-/// How much it is to apply a schema to a value, if nothing ends early.
+/// How much it is to apply a schema to a value, if nothing ends early. Keywords are looked up by name and members by those of
+/// the value: what else a schema holds, such as thousands of definitions, is not walked for every value.
 struct Cost<'s> {
     root: &'s Value,
     left: u64,
@@ -353,67 +334,118 @@ impl Cost<'_> {
         if let Some(target) = referenced(self.root, members)? {
             self.visit(target, value, deeper)?;
         }
+        // What is not evaluated is known once everything in place was applied again.
+        let again = members.contains_key("unevaluatedProperties")
+            || members.contains_key("unevaluatedItems");
+        for _ in 0..=u8::from(again) {
+            self.in_place(members, value, deeper)?;
+        }
         if let Some(choices) = members.get("enum").and_then(Value::as_array) {
             self.spend(length(choices.len()))?;
         }
         match value {
-            Value::String(text) if members.contains_key("pattern") => self.spend(matching(text))?,
-            Value::Array(items) if members.get("uniqueItems") == Some(&Value::Bool(true)) => {
-                self.spend(length(items.len()).saturating_mul(8))?;
+            Value::String(text) if members.contains_key("pattern") => {
+                self.spend(MATCH.saturating_add(length(text.len()) / 64))
             }
-            _ => {}
+            Value::Object(object) => self.object(members, object, deeper),
+            Value::Array(items) => self.array(members, items, deeper),
+            _ => Ok(()),
         }
-        // What is not evaluated is known once everything in place was applied again.
-        let again = members.contains_key("unevaluatedProperties")
-            || members.contains_key("unevaluatedItems");
-        for below in subschemas(members) {
-            for _ in 0..=u8::from(again && below.subject == Subject::Value) {
-                self.apply(&below, value, deeper)?;
+    }
+
+    fn in_place(
+        &mut self,
+        members: &Map<String, Value>,
+        value: &Value,
+        depth: u32,
+    ) -> Result<(), Failure> {
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            for schema in members
+                .get(keyword)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                self.visit(schema, value, depth)?;
+            }
+        }
+        for keyword in ["not", "if", "then", "else"] {
+            if let Some(schema) = members.get(keyword) {
+                self.visit(schema, value, depth)?;
+            }
+        }
+        for keyword in ["dependentSchemas", "dependencies"] {
+            for schema in members
+                .get(keyword)
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(Map::values)
+            {
+                self.visit(schema, value, depth)?;
             }
         }
         Ok(())
     }
 
-    fn apply(&mut self, below: &Subschema<'_>, value: &Value, depth: u32) -> Result<(), Failure> {
-        let schema = below.schema;
-        match (below.subject, value) {
-            (Subject::Value, value) => self.visit(schema, value, depth)?,
-            (Subject::Member, Value::Object(object)) => {
-                if let Some(member) = object.get(below.name) {
-                    self.visit(schema, member, depth)?;
-                }
+    fn object(
+        &mut self,
+        members: &Map<String, Value>,
+        object: &Map<String, Value>,
+        depth: u32,
+    ) -> Result<(), Failure> {
+        let schemas = |keyword: &str| members.get(keyword).and_then(Value::as_object);
+        let properties = schemas("properties");
+        let patterns = schemas("patternProperties");
+        let others = ["additionalProperties", "unevaluatedProperties"];
+        for (name, value) in object {
+            if let Some(schema) = properties.and_then(|known| known.get(name)) {
+                self.visit(schema, value, depth)?;
             }
-            (Subject::Members | Subject::MatchingMembers, Value::Object(object)) => {
-                for (name, member) in object {
-                    if below.subject == Subject::MatchingMembers {
-                        self.spend(matching(name))?;
+            for schema in patterns.into_iter().flat_map(Map::values) {
+                self.spend(MATCH.saturating_add(length(name.len()) / 64))?;
+                self.visit(schema, value, depth)?;
+            }
+            for schema in others.iter().filter_map(|keyword| members.get(*keyword)) {
+                self.visit(schema, value, depth)?;
+            }
+            if let Some(schema) = members.get("propertyNames") {
+                self.visit(schema, &Value::from(name.as_str()), depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn array(
+        &mut self,
+        members: &Map<String, Value>,
+        items: &[Value],
+        depth: u32,
+    ) -> Result<(), Failure> {
+        for keyword in ["items", "additionalItems", "unevaluatedItems", "contains"] {
+            match members.get(keyword) {
+                Some(Value::Array(schemas)) => {
+                    for (schema, item) in schemas.iter().zip(items) {
+                        self.visit(schema, item, depth)?;
                     }
-                    self.visit(schema, member, depth)?;
                 }
-            }
-            (Subject::Names, Value::Object(object)) => {
-                for name in object.keys() {
-                    self.visit(schema, &Value::from(name.as_str()), depth)?;
+                Some(schema) => {
+                    for item in items {
+                        self.visit(schema, item, depth)?;
+                    }
                 }
+                None => {}
             }
-            (Subject::Items, Value::Array(items)) => {
-                let items = match below.place {
-                    Some(place) => items.get(place..=place).unwrap_or_default(),
-                    None => items,
-                };
-                for item in items {
-                    self.visit(schema, item, depth)?;
-                }
+        }
+        if let Some(Value::Array(schemas)) = members.get("prefixItems") {
+            for (schema, item) in schemas.iter().zip(items) {
+                self.visit(schema, item, depth)?;
             }
-            _ => {}
+        }
+        if members.get("uniqueItems") == Some(&Value::Bool(true)) {
+            self.spend(length(items.len()).saturating_mul(8))?;
         }
         Ok(())
     }
-}
-
-/// What matching a text with a pattern counts.
-fn matching(text: &str) -> u64 {
-    MATCH.saturating_add(length(text.len()) / 64)
 }
 
 fn length(length: usize) -> u64 {

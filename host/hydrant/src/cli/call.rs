@@ -9,14 +9,13 @@ use hydrant::serve::operations::{Operation, find, listed, table};
 use hydrant::serve::service::{Answer, Identity, JSON, Problem};
 use hydrant::serve::tenants::Tenant;
 use hydrant_canonical::Json;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::config;
-use super::govern::{given, refuse};
+use super::govern::{given, refuse_call, refuse_problem};
 use super::hydration::Source;
 use super::inside::{Transport, operator_only};
-use super::layout::visible;
-use super::output::{Exit, Format, fail, print, print_json, print_line, tell_json};
+use super::output::{Exit, Format, print, print_json, print_line};
 use super::prompt::usage_error;
 
 /// Ask for an operation of the service by its name; without a name, list the operations
@@ -83,25 +82,13 @@ pub(super) fn run(arguments: &Arguments, transport: &Transport) -> anyhow::Resul
                 print_json(answer.to_string().as_bytes(), format)?;
                 Ok(Exit::Done)
             }
-            Err(refusal) => {
-                let message = json!({ "code": refusal.code, "message": refusal.message });
-                Ok(tell(
-                    refusal.message,
-                    refusal.details.unwrap_or(message),
-                    format,
-                ))
-            }
+            Err(refusal) => Ok(refuse_call(refusal, format)),
         };
     }
     match answer(arguments, operation, request)? {
         Ok(answer) if answer.content_type == JSON => print_json(&answer.body, format)?,
         Ok(answer) => print(&answer.body)?,
-        Err(problem) => {
-            return Ok(match &problem.governed {
-                Some(failure) => refuse(failure, format),
-                None => tell(problem.detail.clone(), problem.error_object(), format),
-            });
-        }
+        Err(problem) => return Ok(refuse_problem(&problem, format)),
     }
     Ok(Exit::Done)
 }
@@ -141,12 +128,4 @@ fn answer(
         ..Identity::of_local_user(Arc::new(Tenant::local(user)?), Frontend::Cli)
     };
     Ok(call.answer(&identity))
-}
-
-fn tell(message: String, error: Value, format: Format) -> Exit {
-    match format {
-        Format::Text => fail(&visible(&message)),
-        Format::Json => tell_json(&json!({ "error": error })),
-    }
-    Exit::Error
 }

@@ -13,6 +13,7 @@ use hydrant::govern::governor::{Caller, Governor};
 use hydrant::home;
 use hydrant::serve::operations::{Call, Declaration, Request};
 use hydrant::serve::service::{Identity, Problem};
+use hydrant::serve::syscall::Refusal;
 use hydrant::serve::tenants::Tenant;
 use hydrant::trust::limits;
 use hydrant_canonical::Json;
@@ -20,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::config::{self, AuditOptions, PinOptions, PolicyOptions};
 use super::inside::{Socket, Transport, operator_only};
+use super::layout::visible;
 use super::output::{Exit, Format, fail, print_json, tell_json};
 
 /// The options of every command of governed execution.
@@ -99,7 +101,7 @@ impl Options {
         };
         match Call::new(request).answer(&identity) {
             Ok(answer) => self.print(&answer.body),
-            Err(problem) => Ok(self.refuse(&failure_of(problem))),
+            Err(problem) => Ok(self.refuse_problem(&problem)),
         }
     }
 
@@ -114,15 +116,7 @@ impl Options {
         };
         match socket.try_call(capability, members)? {
             Ok(answer) => self.show(Ok(answer)),
-            Err(refusal) => {
-                let failure = refusal
-                    .details
-                    .and_then(|details| serde_json::from_value::<Failure>(details).ok());
-                match failure {
-                    Some(failure) => Ok(self.refuse(&failure)),
-                    None => anyhow::bail!("{}", refusal.message),
-                }
-            }
+            Err(refusal) => Ok(refuse_call(refusal, Format::or_default(self.format))),
         }
     }
 
@@ -170,6 +164,10 @@ impl Options {
         read.map_err(|error| self.refuse(&Failure::new(Code::InvalidRequest, format!("{error:#}"))))
     }
 
+    fn refuse_problem(&self, problem: &Problem) -> Exit {
+        refuse_problem(problem, Format::or_default(self.format))
+    }
+
     /// An error goes to stderr, in JSON as `{"error":{…}}`.
     pub(super) fn refuse(&self, failure: &Failure) -> Exit {
         refuse(failure, Format::or_default(self.format))
@@ -201,11 +199,29 @@ pub(super) fn refuse(failure: &Failure, format: Format) -> Exit {
     Exit::Error
 }
 
-/// What the governor said of a call; what was said before it was asked, in its form.
-fn failure_of(problem: Problem) -> Failure {
-    match problem.governed {
-        Some(failure) => *failure,
-        None => Failure::new(Code::InvalidRequest, problem.detail),
+/// Prints what an operation of the table refuses.
+pub(super) fn refuse_problem(problem: &Problem, format: Format) -> Exit {
+    refuse_object(&problem.detail, problem.error_object(), format)
+}
+
+/// Prints what was refused over the socket of a jail.
+pub(super) fn refuse_call(refusal: Refusal, format: Format) -> Exit {
+    let error = json!({ "code": refusal.code, "message": refusal.message });
+    refuse_object(&refusal.message, refusal.details.unwrap_or(error), format)
+}
+
+/// Prints an error object as it is, or as text with the hints of the governor where it is one of the governor's.
+fn refuse_object(message: &str, error: Value, format: Format) -> Exit {
+    if format == Format::Json {
+        tell_json(&json!({ "error": error }));
+        return Exit::Error;
+    }
+    match serde_json::from_value::<Failure>(error) {
+        Ok(failure) => refuse(&failure, format),
+        Err(_) => {
+            fail(&visible(message));
+            Exit::Error
+        }
     }
 }
 

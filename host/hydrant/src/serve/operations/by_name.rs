@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use hydrant_canonical::Json;
+use serde::de::Error as _;
 use serde_json::{Map, Value, json};
 
 use super::{BodyKind, Call, Input, Operation};
@@ -42,6 +43,9 @@ impl Operation {
     ///
     /// It is no request of this operation.
     pub fn read_object(&self, mut members: Json) -> serde_json::Result<Call> {
+        if !matches!(members, Json::Object(_)) {
+            return Err(serde_json::Error::custom("it is no JSON object"));
+        }
         let mut body = Bytes::new();
         if let Json::Object(members) = &mut members
             && self.takes_bytes()

@@ -185,6 +185,9 @@ impl Problem {
         let mut all = Map::new();
         all.insert("code".into(), self.code.as_str().into());
         all.insert("message".into(), self.detail.as_str().into());
+        if let Some(after) = self.retry_after {
+            all.insert("retry_after".into(), seconds(after).into());
+        }
         for (name, value) in self.members.as_ref() {
             all.entry(name.clone()).or_insert_with(|| value.clone());
         }

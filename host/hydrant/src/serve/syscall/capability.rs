@@ -75,7 +75,7 @@ impl SyscallServer<'_> {
             input => input,
         };
         let (capability, input) = match capability {
-            MAP if input == json!({ "list": true }).into() => (TABLE, Json::Object(Vec::new())),
+            MAP => map_or_table(input),
             capability => (capability, input),
         };
         let mut operations = self.operations.iter();
@@ -97,16 +97,34 @@ impl SyscallServer<'_> {
     }
 }
 
+/// Tells whether a request to map asks for a command or, by `"list": true`, for the table. A `list` that is false and a
+/// `command` that is null are as good as left out.
+fn map_or_table(mut input: Json) -> (&'static str, Json) {
+    let mut capability = MAP;
+    if let Json::Object(members) = &mut input {
+        members.retain(|(name, value)| match (name.as_str(), value) {
+            ("list", Json::Bool(list)) => {
+                capability = if *list { TABLE } else { MAP };
+                false
+            }
+            ("command", Json::Null) => false,
+            _ => true,
+        });
+    }
+    (capability, input)
+}
+
 /// Writes names of members as the operation has them. Here `-` may stand for `_`, and some have a name of their own; what
 /// is there in both spellings stays as it is, and is refused.
 fn spelled_as_in(operation: &Operation, mut input: Json) -> Json {
     if let Json::Object(members) = &mut input {
-        let sent: Vec<String> = members.iter().map(|(name, _)| name.clone()).collect();
+        let mut sent: Vec<String> = members.iter().map(|(name, _)| name.clone()).collect();
         for (name, _) in members {
             let own = OWN_NAMES.iter().find(|(own, _)| own == name);
             let meant =
                 own.map_or_else(|| name.replace('-', "_"), |(_, meant)| (*meant).to_owned());
             if operation.member(&meant).is_some() && !sent.contains(&meant) {
+                sent.push(meant.clone());
                 *name = meant;
             }
         }
