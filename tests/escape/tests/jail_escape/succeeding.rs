@@ -131,7 +131,7 @@ fn to_end(start: impl FnOnce(Streams) -> Result<Jailed, StartError>) -> (Ended, 
         Err(error) => return (Ended::Untried(error.to_string()), None),
     };
     let (ended, idle) = match jailed.finish() {
-        Ok(finished) => finished,
+        Ok(finished) => (finished.ended, finished.idle),
         Err(error) => return (Ended::Untried(format!("{error:?}")), None),
     };
     let mut output = Vec::new();
