@@ -121,7 +121,11 @@ fn answer(
         Ok(call) => call,
         Err(error) => return Ok(Err(Problem::invalid(format!("the request: {error}")))),
     };
-    let workspace = arguments.source.mounted_workspace()?;
+    // As every command: without a mount, /workspace is the working directory.
+    let workspace = match arguments.source.mounted_workspace()? {
+        None => std::env::current_dir().ok(),
+        mounted => mounted,
+    };
     let user = arguments.source.local_user(config::host(), workspace)?;
     let identity = Identity {
         session: arguments.session.clone(),

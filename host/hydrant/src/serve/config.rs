@@ -150,10 +150,13 @@ impl Table {
             ("origins", bounds.to_owned())
         });
         let is_name = |host: &String| {
-            !host.is_empty() && !host.ends_with('.') && !host.contains([':', '/', '[', ']', ' '])
+            let mut bytes = host.bytes();
+            let plain = bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+            plain && !host.is_empty() && !host.ends_with('.')
         };
         let hosts = (!self.hosts.iter().all(is_name)).then(|| {
-            let bounds = "names without scheme and port, such as hydrant.example.org";
+            let bounds =
+                "ASCII names without scheme, port and wildcard, such as hydrant.example.org";
             ("hosts", bounds.to_owned())
         });
         count.or(time).or(endpoint).or(origins).or(hosts)

@@ -10,7 +10,7 @@ use crate::govern::governor;
 use crate::govern::registry::approvals::Scope;
 use crate::serve::service::{Answer, Event, Identity, Problem};
 
-/// Requests and grants, the newest first.
+/// Requests and grants, the oldest first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListApprovals {

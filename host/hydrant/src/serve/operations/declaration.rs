@@ -245,7 +245,7 @@ pub enum BodyKind {
     Members,
     /// An object: one member.
     Member(&'static str),
-    /// Something that only [`Request::read`] looks at.
+    /// Something that only [`Request::read`](super::Request::read) looks at.
     Bytes,
 }
 

@@ -74,6 +74,10 @@ impl SyscallServer<'_> {
             Json::Null => Json::Object(Vec::new()),
             input => input,
         };
+        if !matches!(input, Json::Object(_)) {
+            let message = "the input: it is no JSON object";
+            return Err(denied(Refused::new(Code::InvalidRequest, message)));
+        }
         let (capability, input) = match capability {
             MAP => map_or_table(input),
             capability => (capability, input),
