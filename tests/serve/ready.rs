@@ -11,12 +11,15 @@ const IDLE: u64 = 60 * 1024 * 1024;
 #[test]
 fn a_tenant_whose_programs_are_not_confined_is_named_in_the_log() {
     let house = House::new();
-    let policy = "version: 1\ntrusted_signers: [hydrant.build]\ncapability_ceiling: {exec: true}\n";
-    house.write("confined.yaml", policy);
-    house.write(
-        "unjailed.yaml",
-        &format!("{policy}host:\n  jail: {{process: unjailed}}\n"),
-    );
+    let ceiling = "capability_ceiling: {exec: true, fs: {read: [/os, /workspace]}}";
+    let mounts =
+        "mounts: [{at: /os, dir: \"@cli\", mode: ro}, {at: /workspace, dir: \"@cli\", mode: ro}]";
+    for (name, jail) in [("confined", "required"), ("unjailed", "unjailed")] {
+        let policy = format!(
+            "version: 1\ntrusted_signers: [hydrant.build]\n{ceiling}\nhost:\n  {mounts}\n  jail: {{process: {jail}}}\n"
+        );
+        house.write(&format!("{name}.yaml"), &policy);
+    }
     house.tenants(&[
         ("alpha", "profile = \"trusted\"\npolicy = \"unjailed.yaml\""),
         ("beta", "profile = \"trusted\"\npolicy = \"confined.yaml\""),
