@@ -285,7 +285,7 @@ impl Host {
         Ok(Some(AuditedCall::begin(&self.audit, self.context.clone())?))
     }
 
-    /// Loads a pinned skill. As soon as it is verified, `verified` hears what it declares.
+    /// Loads a pinned skill. As soon as it is verified, `verified` is called with the capabilities that it declares.
     pub(super) fn load(
         &self,
         id: &str,
